@@ -34,7 +34,7 @@ from voirdire.stats.calibration import rising
 from voirdire.stats.differing import allotted
 from voirdire.stats.racing import heats, in_the_race
 from voirdire.stats.refitting import folds_of, raced_gain, refitted_gain
-from voirdire.stats.tuning import half_of
+from voirdire.stats.tuning import half_of, outlook
 
 SHARED_DATA = Path(
     os.environ.get("VOIRDIRE_SHARED", Path(__file__).resolve().parents[2] / "shared")
@@ -72,12 +72,15 @@ def covers(estimate, truth):
 def row_of(apart, naive, real, reached=np.nan):
     """What a climb adds to a row: its interval, what the labels that chose claim, the truth.
 
-    `reached` is the true gain of what choosing by all labels finds; NaN where it is the same.
+    Also whether another than the judge as it was is chosen, and held then; and whether the truth
+    lies below the worst tenth. `reached` is the true gain of what choosing by all labels finds; NaN
+    where it is the same.
     """
-    better = apart.bounds[0] > 1e-9
+    better, held, other = apart.bounds[0] > 1e-9, covers(apart, real), abs(naive.value) > 1e-9
     return (
-        covers(apart, real), better, better and real <= 0, apart.value, real, covers(naive, real),
-        naive.bounds[0] > 1e-9, naive.value, reached,
+        held, better, better and real <= 0, apart.value, real, covers(naive, real),
+        naive.bounds[0] > 1e-9, naive.value, other, held and other, real < outlook(apart)[1] - 1e-9,
+        reached,
     )  # fmt: skip
 
 
@@ -385,7 +388,8 @@ def _replays():
 EFFECTS = ("no effect", "small effects", "one of 6 points")
 HEAD = (
     "candidates gain", "labels", "holds the truth", "better", "better, falsely", "measured", "true",
-    "naive: holds", "naive: better", "naive: claimed",
+    "naive: holds", "naive: better", "naive: claimed", "another is chosen", "holds the truth then",
+    "below the worst tenth",
 )  # fmt: skip
 REACH = "reaches of what all labels choose"
 PARTS = {
@@ -411,6 +415,14 @@ PARTS = {
 }  # fmt: skip
 
 
+def _shares(figures):
+    """Of the climbs that chose another judge, and of the mean true gain; NaN where none is."""
+    true, other, then, reach = (HEAD.index("true") - 2, 8, 9, 11)
+    figures[then] = figures[then] / figures[other] if figures[other] > 0.05 else np.nan
+    figures[reach] = figures[true] / figures[reach] if figures[reach] > 1e-3 else np.nan
+    return figures
+
+
 def made(part, climbs, seed, pool):
     """The table of a part; each cell is climbed in chunks of its own seeds."""
     title, head, cells = PARTS[part]
@@ -420,9 +432,8 @@ def made(part, climbs, seed, pool):
     rows = []
     for cell, chunks in each:
         figures = np.mean([one.result() for one in chunks], axis=0)
-        if REACH in head:  # a share of the mean true gain; none where nothing is to be gained
-            at = HEAD.index("true") - 2
-            figures[8] = figures[at] / figures[8] if figures[8] > 1e-3 else np.nan
+        if "true" in head:
+            figures = _shares(figures)
         shown = [f"{one:.3f}" if np.isfinite(one) else "–" for one in figures[: len(head) - len(
             cell.names)]]  # fmt: skip
         rows.append((*cell.names, *shown))

@@ -5,6 +5,7 @@ import pytest
 
 from voirdire import StatisticsError
 from voirdire.stats import calibrate
+from voirdire.stats.calibration import hashed
 
 
 def test_level_by_hand():
@@ -34,9 +35,19 @@ def test_no_label_shapes_its_own_score(method):
     before = calibrate(judge, human, method=method).scores
     human[7] += 3
     after = calibrate(judge, human, method=method).scores
-    fold = np.arange(40) % 5 == 7 % 5
-    assert (before[fold] == after[fold]).all()
+    fold = (hashed(np.arange(40)) if method == "isotonic" else np.arange(40)) % 5
+    own = fold == fold[7]
+    assert own.sum() == 8
+    assert (before[own] == after[own]).all()
     assert (before != after).any()
+
+
+def test_a_curve_is_taught_every_level_where_items_come_in_turns():
+    """Item k is of level 1 + k % 5: folds in the order of names would each hold one level."""
+    names = [f"i{k:03}" for k in range(100)]
+    level = 1.0 + np.arange(100) % 5
+    found = calibrate(level / 2 + 2, level, clusters=names, method="isotonic")
+    np.testing.assert_allclose(found.scores, level)
 
 
 def test_isotonic_never_turns_two_scores_round():
@@ -45,7 +56,7 @@ def test_isotonic_never_turns_two_scores_round():
     human = np.sqrt(judge) + chance.normal(0, 0.3, 500)
     found = calibrate(judge, human, method="isotonic", folds=2)
     for fold in (0, 1):
-        own = np.arange(500) % 2 == fold
+        own = hashed(np.arange(500)) % 2 == fold
         order = np.argsort(judge[own], kind="stable")
         assert (np.diff(found.scores[own][order]) >= 0).all()
     assert np.abs(found.scores - np.sqrt(judge)).mean() < 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,6 +73,10 @@ def calibrate(
     systems on that correlate above 0.5, stretches its spread by the ratio of their standard
     deviations, within [0.5, 2]. ``"isotonic"`` fits the closest rising step function.
 
+    Folds of the first are dealt in the order of names, as the verdict's are. A curve has to be
+    taught all levels, and items may come in turns, such as one of each of five kinds: its folds are
+    dealt in the order of a hash of the names.
+
     Parameters
     ----------
     judge : array-like, shape (N,) or (K runs, N)
@@ -81,7 +86,7 @@ def calibrate(
     systems : array-like, shape (N,), optional
         One system by default.
     clusters : array-like, shape (N,), optional
-        What is dealt to folds, in the order of names; by default each item by itself.
+        What is dealt to folds; by default each item by itself.
     method : {"level_and_spread", "isotonic"}
     folds : int
         At least 2.
@@ -122,9 +127,8 @@ def calibrate(
     if systems is not None:
         system = coded(row_names(systems, size, "systems"))[1]
     unit = np.arange(size) if clusters is None else row_names(clusters, size, "clusters")
-    # Dealt in the order of names and not drawn: no seed, and the same folds on any machine and in
-    # any stream.
-    fold = in_order(unit) % folds
+    # Dealt and not drawn: no seed, and the same folds on any machine and in any stream.
+    fold = (hashed(unit) if method == "isotonic" else in_order(unit)) % folds
     mean = mean_present(scores)
     paired = ~np.isnan(mean) & ~np.isnan(human)
     calibrated, stretch = np.full_like(scores, np.nan), float("nan")
@@ -201,6 +205,19 @@ def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
     if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:
         return np.asarray(np.argsort(np.argsort(text.astype(np.int64), kind="stable"))[codes])
     return codes
+
+
+def hashed(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Codes by the order of a hash of the names: as good as drawn, and the same everywhere.
+
+    >>> hashed(np.array(["b", "a", "b", "c"])).tolist() == hashed(np.array([*"babc"])).tolist()
+    True
+    """
+    different, codes = coded(names)
+    marks = [hashlib.sha256(str(name).encode()).digest() for name in different.tolist()]
+    place = np.empty(len(marks), np.intp)
+    place[sorted(range(len(marks)), key=marks.__getitem__)] = np.arange(len(marks))
+    return place[codes]
 
 
 def _taught(n: Floats, judge: Floats, human: Floats) -> tuple[float, float, float]:

@@ -46,7 +46,7 @@ def folds_of(units: int, folds: int, clusters: Any = None, *, seed: int = 0) -> 
 
 #: Errors from which on a true gain is large enough that what folds find may differ in it, and those
 #: where it does in full.
-_RISES, _FULL = 0.5, 2.0
+_RISES, _FULL = 1.0, 2.5
 
 
 def refitted_gain(
@@ -62,8 +62,8 @@ def refitted_gain(
     How much what is found differs depends on what there is to find: where no candidate is any
     better, none of it is. So the interval holds each true gain :math:`\theta` that lies within
     :math:`q(\theta / s)` errors s of the value, and q rises from Student's quantile of independent
-    units (up to half an error) to that of as many degrees of freedom as there are folds (from two
-    errors on).
+    units (up to one error) to that of as many degrees of freedom as there are folds (from two and a
+    half on).
 
     Parameters
     ----------

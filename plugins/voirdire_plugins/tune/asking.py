@@ -178,18 +178,20 @@ class Asking:
     def _check(self, result: RunResult) -> None:
         # One of which nothing can be read is not asked to the end: it is wrong everywhere.
         asked = [rater for rater in result.raters if not (rater.suspended and rater.nothing_read)]
-        open_calls = sum(rater.open + rater.failed for rater in asked)
+        lacking = [rater for rater in asked if rater.open + rater.failed]
+        open_calls = sum(rater.open + rater.failed for rater in lacking)
         if result.stopped or open_calls:
             why = {
                 "interrupted": "it was interrupted",
                 "budget": "a limit was reached",
                 "": "calls failed: " + "; ".join(
                     f"{rater.name}: {rater.suspended or ', '.join(rater.faults)}"
-                    for rater in asked if rater.open + rater.failed
+                    for rater in lacking
                 ),
             }[result.stopped]  # fmt: skip
             raise UnfinishedError(
-                f"{open_calls} judgements are not there yet: {why}. Every reply is kept in "
+                f"{open_calls} judgements of {listed([rater.name for rater in lacking])} are not "
+                f"there yet: {why}. Every reply is kept in "
                 f"{self.session}, and nothing is paid twice: the same command goes on"
                 + (" with a higher limit" if result.stopped == "budget" else ""),
                 result.exit_code or 3,

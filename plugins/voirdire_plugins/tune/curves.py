@@ -35,7 +35,7 @@ def curved(judge: Scored, units: Units) -> Scored | None:
     runs = np.full_like(judge.runs, np.nan)
     for own in _attributes(units):
         said, people = judge.runs[:, own], mean_run(units.humans[own].T)
-        found = calibrate(said, people, clusters=_shuffled(units.cluster[own]), method="isotonic")
+        found = calibrate(said, people, clusters=units.cluster[own], method="isotonic")
         new = np.isnan(people)  # no label of these drew the curve
         runs[:, own] = np.where(new, _by_all(said, people, said), found.scores)
     if (np.isnan(runs) & ~np.isnan(judge.runs)).any():
@@ -62,15 +62,6 @@ def _by_all(said: Floats, people: Floats, scores: Floats) -> Floats:
     mean = mean_run(said)
     both = ~np.isnan(mean) & ~np.isnan(people)
     return rising(mean[both], people[both], scores) if both.any() else scores * np.nan
-
-
-def _shuffled(clusters: NDArray[np.str_]) -> NDArray[np.intp]:
-    """Numbers of clusters in a fixed random order: calibration deals folds in theirs.
-
-    Items may come in turns, such as one of each of five kinds, and a fold would hold one kind.
-    """
-    names, codes = np.unique(clusters, return_inverse=True)
-    return np.random.default_rng(0).permutation(len(names))[codes]
 
 
 def _attributes(units: Units) -> Iterator[NDArray[np.bool_]]:

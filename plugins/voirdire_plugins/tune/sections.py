@@ -149,21 +149,24 @@ def _ways(tuned: Tuned) -> Section:
     )
     said = (
         "What is best here looks better than it is: it was chosen among "
-        f"{len(tuned.ways)}. Chosen says how often it was best without one tenth of the items."
+        f"{len(tuned.ways)}. Chosen says how often it was best without one fold."
     )
     return Section("Candidates", said, (Table(columns, rows),))
 
 
 def _moved(tuned: Tuned) -> Section:
     worse = sum(one.gain < -1e-9 for one in tuned.moved)
+    # An annotator's items have no systems.
+    systems = [text("System")] if any(one.system for one in tuned.moved) else []
     columns = (
-        text("Item"), text("System"), text("Attribute"), number("Before", 2), number("After", 2),
+        text("Item"), *systems, text("Attribute"), number("Before", 2), number("After", 2),
         number("People", 2), number("Gain", 2, signed=True),
     )  # fmt: skip
     rows = tuple(
-        (one.item, one.system, one.attribute, one.before, one.after, one.people, one.gain)
+        (one.item, *([one.system] if systems else []), one.attribute, one.before, one.after,
+         one.people, one.gain)
         for one in tuned.moved[:_MOST]
-    )
+    )  # fmt: skip
     said = (
         f"{len(tuned.moved)} of {tuned.labels} labelled units are judged otherwise; {worse} got "
         "worse, and stand first."

@@ -112,6 +112,8 @@ def test_an_audit_makes_the_labels_of_a_queue_stand_for_all(tmp_path):
     sheet = by_people(tmp_path / "work", truth)
     done = voirdire("humans", "import", "work", str(sheet), "--out", "answers", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    # One person without a judge cannot be examined alone.
+    assert "voirdire examine JUDGE.csv --human answers/ratings.parquet" in done.stdout
     answers = pl.read_parquet(tmp_path / "answers/ratings.parquet")
     stated = dict(queue.drop_nulls("label_probability").select("item", "label_probability").rows())
     for item, chance in answers.select("item", "label_probability").rows():

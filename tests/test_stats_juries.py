@@ -117,6 +117,28 @@ def test_votes_follow_neither_the_scale_nor_the_humans_noise(width):
     assert one.votes_low < votes < one.votes_high
 
 
+def test_votes_are_a_number_or_a_range_whatever_the_humans_noise():
+    """With noise of 1.5 two people share too little by chance: it was NaN, and nothing beside it."""
+    told = {"number": 0, "range": 0}
+    for seed in range(40):
+        chance = np.random.default_rng([seed, 15])
+        truth = chance.normal(0, 0.6, 60)
+        errors = 0.5 * chance.normal(0, 1, 60) + chance.normal(0, 0.5, (3, 60))
+        humans = truth + chance.normal(0, 1.5, (2, 60))
+        found = jury_worth(truth + errors, (truth + errors).mean(axis=0), humans.mean(axis=0),
+                           humans=humans)  # fmt: skip
+        assert "nan" not in str(found)
+        kind = "number" if np.isfinite(found.votes) else "range"
+        told[kind] += 1
+        if kind == "range":
+            assert 1 <= found.votes_low <= found.votes_high < np.inf
+        else:
+            assert np.isnan([found.votes_low, found.votes_high]).all()
+    assert min(told.values()) >= 5
+    same = jury_worth([truth, truth], truth, truth, humans=[truth, truth])
+    assert "whose votes cannot be told" in str(same)
+
+
 def test_a_jury_of_equals_beats_its_best_member_and_one_expert_is_not_outvoted():
     truth, scores = members()
     found = jury_worth(scores, combine(scores, "mean"), truth)

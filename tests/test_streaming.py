@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from command_line import invoke
+from scipy.stats import t as student
 
 import voirdire
 from voirdire.errors import InputError, TableError
@@ -285,6 +286,7 @@ def test_verdicts_are_those_in_memory(tmp_path, systems, per_cluster):
     seen = 0
     for a, b in zip(one.components, other.components, strict=True):
         assert (a.name, a.state, _reason(a), a.count) == (b.name, b.state, b.reason, b.count)
+        assert (a.at, a.not_shown) == (b.at, b.not_shown)
         near = {"rel": 1e-11} if exact else {"rel": 2e-4, "abs": 1e-5}
         assert a.estimate == pytest.approx(b.estimate, nan_ok=True, **near), a.name
         rel = 1e-9 if exact else 0.02
@@ -301,6 +303,39 @@ def test_verdicts_are_those_in_memory(tmp_path, systems, per_cluster):
             assert score.value == pytest.approx(b[name].value, rel=1e-12), name
     for a, b in zip(streamed.judged.human_pairs, whole.judged.human_pairs, strict=True):
         assert a.difference == pytest.approx(b.difference, abs=1e-14)
+
+
+def test_reading_in_each_system_of_a_stream_is_that_of_a_slow_twin(tmp_path):
+    """Blind in one system; another has too few responses for a human to be shown to read there."""
+    frame = ratings(items=160, systems=4, per_cluster=0, missing=0.0).with_columns(
+        pl.when((pl.col("system") == "s2") & (pl.col("rater") == "judge_a"))
+        .then(pl.col("score").shuffle(seed=3).over("system", "rater"))
+        .otherwise("score")
+        .alias("score")
+    ).filter((pl.col("system") != "s3") | (pl.col("item") < "i00012"))  # fmt: skip
+    frame.write_parquet(tmp_path / "ratings.parquet")
+    streamed = examined(tmp_path / "ratings.parquet", streaming=True, resamples=0)
+    (part,) = (one for one in streamed.evidence[0].components if one.name == "READ_s")
+    wide = frame.pivot("rater", index=["item", "system"], values="score")
+    wide = wide.with_columns(human=pl.mean_horizontal(RATERS[:3])).drop_nulls(["judge_a", "human"])
+    low = {}
+    for (system,), rows in wide.group_by("system"):
+        x, y = rows["human"].to_numpy(), rows["judge_a"].to_numpy()
+        whole = np.arctanh(np.corrcoef(x, y)[0, 1])
+        # About the means of all: what leaves one out does not move them.
+        u, v = x - x.mean(), y - y.mean()
+        out = [np.delete(u, k) @ np.delete(v, k) for k in range(len(x))]
+        size = [np.sqrt((np.delete(u, k) ** 2).sum() * (np.delete(v, k) ** 2).sum())
+                for k in range(len(x))]  # fmt: skip
+        each, n = np.arctanh(np.array(out) / size), len(x)
+        at, se = n * whole - (n - 1) * each.mean(), np.sqrt((n - 1) * each.var())
+        low[system] = (at, se, at - student.ppf(0.975, n - 1) * se)
+    assert [name for name, (_, _, bound) in low.items() if bound <= 0] != []
+    assert part.at == ("s2",)
+    assert part.state == "no"
+    assert part.estimate == pytest.approx(np.tanh(low["s2"][0]), abs=2e-4)
+    assert part.low == pytest.approx(np.tanh(low["s2"][2]), abs=5e-3)
+    assert set(part.not_shown) == {name for name, (*_, bound) in low.items() if bound <= 0}
 
 
 def test_clusters_cut_by_files_are_brought_together(tmp_path):
@@ -491,6 +526,7 @@ def test_scores_on_no_grid_are_examined_as_in_memory(tmp_path, systems, per_clus
         if a.reason == "worst unknown":
             continue
         assert (a.name, a.state, _reason(a), a.count) == (b.name, b.state, b.reason, b.count)
+        assert (a.at, a.not_shown) == (b.at, b.not_shown)
         assert a.estimate == pytest.approx(b.estimate, rel=5e-4, abs=1e-4, nan_ok=True), a.name
         assert a.se == pytest.approx(b.se, rel=0.02, abs=1e-9, nan_ok=True), a.name
         seen += math.isfinite(a.se)

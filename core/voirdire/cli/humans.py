@@ -15,7 +15,7 @@ from voirdire.cli.options import ReferenceOption, SharedOption, parts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from voirdire.humans import PageServer, Plan
+    from voirdire.humans import Imported, PageServer, Plan
     from voirdire.serving import LocalServer
     from voirdire.study import ReadOptions, Study
 
@@ -212,18 +212,29 @@ def import_(
         typer.echo(f"{rater}: {complete:,} complete, {begun:,} in part, {untouched:,} missing")
     for name, frame in done.tables.items():
         typer.echo(f"{name}: {frame.height:,} rows")
-    typer.echo(f"Examine them with: voirdire examine {out}")
+    step = _after_import(done)
+    typer.echo(f"{step['say'].rstrip('.')}: {step['command']}")
     counts = [
         {"rater": rater, "complete": complete, "in_part": begun, "missing": untouched}
         for rater, (complete, begun, untouched) in done.counts.items()
     ]
     rows = {name: frame.height for name, frame in done.tables.items()}
-    step = {"say": "Examine them.", "command": f"voirdire examine {out}"}
     told = f"Read {sum(rows.values()):,} answers of {len(counts)} raters into {out}."
     collect(
         answer_of(told, numbers=counts[:MOST], next=[step], more=max(len(counts) - MOST, 0)),
         {"raters": counts, "tables": rows, "written": str(out)},
     )
+
+
+def _after_import(done: Imported) -> dict[str, str]:
+    """What to do with the answers: one person's alone have nobody to be held against."""
+    if len(done.counts) > 1:
+        return {"say": "Examine them.", "command": f"voirdire examine {done.folder}"}
+    table = next((name for name in ("ratings", "preferences") if name in done.tables), "ratings")
+    return {
+        "say": "One person agrees with nobody: hold the scores of a judge against the answers.",
+        "command": f"voirdire examine JUDGE.csv --human {done.folder / f'{table}.parquet'}",
+    }
 
 
 def _study_of(source: Path, read: ReadOptions, reference: Sequence[str] | None) -> Path | Study:

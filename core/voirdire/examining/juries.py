@@ -312,7 +312,7 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     columns = (
         text("Jury"), text("Attribute"), text("Combined by"), count("Responses"),
         number("Error correlation", 2), number("Votes", 2),
-        interval("Votes, one human", 2), number("Explained", 2),
+        interval("Votes, between", 2), number("Explained", 2),
         text("Best member"), number("Best member explains", 2), number("Plain mean explains", 2),
         interval("Gain over best member", 2), interval("Gain over plain mean", 2),
         share("Agrees"), share("Best member agrees"),
@@ -320,7 +320,7 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     rows = tuple(
         (
             jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
-            worth.error_correlation, worth.votes, _votes_of_one(worth), worth.jury,
+            worth.error_correlation, worth.votes, _votes_between(worth), worth.jury,
             jury.best or None, worth.single, worth.mean, worth.over_single.bounds,
             worth.over_mean.bounds,
             worth.agreement, worth.single_agreement,
@@ -331,7 +331,7 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     return Table(columns, rows)
 
 
-def _votes_of_one(worth: JuryWorth) -> tuple[float, float] | None:
+def _votes_between(worth: JuryWorth) -> tuple[float, float] | None:
     return None if math.isnan(worth.votes_low) else (worth.votes_low, worth.votes_high)
 
 

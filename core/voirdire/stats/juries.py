@@ -37,8 +37,9 @@ class JuryWorth(Result):
         of the difference from the humans else.
     votes : float
         Independent members that the jury is worth: the mean variance of the members' errors over
-        that of their mean's. With `humans` the humans' noise is removed, and it is NaN with one;
-        else the reference is taken as right. NaN where errors cancel out.
+        that of their mean's. With `humans` the humans' noise is removed; NaN where that is not
+        known, of which `votes_low` has more; else the reference is taken as right. NaN where errors
+        cancel out.
     jury, single, mean : float
         Share of the humans' variance explained (squared correlation) by the jury, by the best
         member chosen on the other folds, and by the plain mean.
@@ -58,7 +59,9 @@ class JuryWorth(Result):
     reason : str or None
         A key of `REASONS`.
     votes_low, votes_high : float
-        Between which the votes lie, where one human's noise is not known; else NaN.
+        Between which the votes lie, where the humans' noise is not known: with one human, and with
+        several who share less than the members explain of them. NaN where `votes` are told, and
+        where the errors cancel out.
     """
 
     members: int
@@ -82,9 +85,18 @@ class JuryWorth(Result):
     def __str__(self) -> str:
         """One line."""
         return (
-            f"{self.members} members worth {self.votes:.2f} votes; explains {self.jury:.3f}, the "
+            f"{self.members} members {self.worth_in_votes}; explains {self.jury:.3f}, the "
             f"best member {self.single:.3f}, the plain mean {self.mean:.3f}, n = {self.n}"
         )
+
+    @property
+    def worth_in_votes(self) -> str:
+        """How many votes, between which, or that it cannot be told."""
+        if math.isfinite(self.votes):
+            return f"worth {self.votes:.2f} votes"
+        if math.isfinite(self.votes_low):
+            return f"worth {self.votes_low:.2f} to {self.votes_high:.2f} votes"
+        return "whose votes cannot be told"
 
 
 def jury_worth(
@@ -169,7 +181,7 @@ def jury_worth(
 
 
 def error_votes(members: Any, humans: Any) -> tuple[float, float, float]:
-    """How many independent members a jury is worth, and its bounds with one human.
+    """How many independent members a jury is worth, or between which numbers.
 
     Members err about what the humans share. With C the covariances of the members, j those of each
     with a human and c that of two humans, errors have the covariances ``E = C - j - j' + c``, and
@@ -188,7 +200,9 @@ def error_votes(members: Any, humans: Any) -> tuple[float, float, float]:
     (votes, low, high)
         With two humans or more the bounds are NaN. With one, c is not known: it lies between what
         all members together explain of the human and the human's variance, and votes between `low`
-        and `high`, themselves NaN. NaN where a variance is none.
+        and `high`, themselves NaN. So they are where several humans share nothing, or by chance
+        less than the members explain of them. All are NaN where a variance is none: votes cannot be
+        told.
 
     Examples
     --------
@@ -210,13 +224,15 @@ def error_votes(members: Any, humans: Any) -> tuple[float, float, float]:
     own = beside.mean(axis=1)
     errors = _covariances(scores, scores) - own[:, None] - own[None]
     between = _covariances(people, people)
-    count = len(people)
-    if count > 1:
-        shared = float(between[np.triu_indices(count, 1)].mean())
-        return _votes(errors + shared), math.nan, math.nan
     explained = float(own @ np.linalg.pinv(_covariances(scores, scores)) @ own)
-    ends = [_votes(errors + shared) for shared in (float(between[0, 0]), explained)]
-    return math.nan, ends[0], ends[1]
+    pairs = between[np.triu_indices(len(people), 1)]
+    shared = float(pairs.mean()) if len(pairs) else math.nan
+    # What is shared cannot be less than what is explained of it.
+    if shared >= explained and math.isfinite(votes := _votes(errors + shared)):
+        return votes, math.nan, math.nan
+    most = max(float(np.diag(between).mean()), explained)
+    low, high = (_votes(errors + shared) for shared in (most, explained))
+    return (math.nan, low, high) if math.isfinite(high) else (math.nan, math.nan, math.nan)
 
 
 def _votes(errors: Floats) -> float:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from functools import cache
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -19,8 +22,7 @@ from voirdire.cli import main
 from voirdire.cli.app import app_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
 #: Typer turns an application into commands anew at every call, which takes longer than most
 #: commands that tests type.
@@ -65,3 +67,36 @@ def typed(*words: object, cwd: Path | str = ".", **environment: str) -> Complete
     said = [stream.buffer.getvalue().decode(encoding) for stream in (out, err)]
     check_line(line[1:], said[0])
     return CompletedProcess(line, int(str(code)), *said)
+
+
+#: Command lines, each with its folder, from standard input; what each said, as one line of JSON.
+_EACH = """
+import json, sys
+from command_line import typed
+for words, cwd in json.load(sys.stdin):
+    done = typed(*words, cwd=cwd)
+    print(json.dumps([done.returncode, done.stdout, done.stderr]))
+"""
+
+
+def typed_elsewhere(
+    lines: Sequence[tuple[Sequence[object], Path | str]], environment: Mapping[str, str]
+) -> list[CompletedProcess[str]]:
+    """Command lines, each in its folder, typed one after another in one other process.
+
+    Where another environment, or other plugins, must be there from the start; a process for each
+    would load the same libraries again.
+    """
+    here = str(Path(__file__).parent)
+    path = os.pathsep.join(filter(None, (here, environment.get("PYTHONPATH", ""))))
+    asked = [([str(word) for word in words], str(cwd)) for words, cwd in lines]
+    done = subprocess.run(
+        [sys.executable, "-c", _EACH], input=json.dumps(asked), text=True, capture_output=True,
+        check=False, env={**environment, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = map(json.loads, done.stdout.splitlines())
+    return [
+        CompletedProcess(["voirdire", *words], *each)
+        for (words, _), each in zip(asked, said, strict=True)
+    ]

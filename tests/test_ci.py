@@ -11,10 +11,24 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import typed
 
 CI = Path(__file__).resolve().parents[1] / "examples" / "ci"
 GATE = CI.parent / "gate"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="scripts for a POSIX shell")
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory):
+    """The example of a gate with its first session and its lock; to be copied."""
+    folder = tmp_path_factory.mktemp("gate") / "good"
+    shutil.copytree(GATE, folder)
+    for words in (
+        ("run", "study.toml", "--out", "first"),
+        ("gate", "freeze", "first", "--as", "judge.lock"),
+    ):
+        assert typed(*words, cwd=folder).returncode == 0
+    return folder
 
 
 @pytest.fixture
@@ -130,25 +144,14 @@ def hooks():
     return re.findall(r"- id: (\S+)\n.*\n(?: +#.*\n)* +entry: (.*)\n.*\n +files: (\S+)", text)
 
 
-def test_the_hooks_pass_what_is_sound_and_refuse_what_is_not(shell, tmp_path):
+def test_the_hooks_refuse_what_is_not_sound(shell, frozen, tmp_path):
     found = {name: (entry, files) for name, entry, files in hooks()}
     assert set(found) == {"voirdire-study", "voirdire-lock", "voirdire-ratings"}
-    shutil.copytree(GATE, tmp_path / "good")
     good = tmp_path / "good"
-    assert shell("voirdire", "run", "study.toml", "--out", "first", cwd=good).returncode == 0
-    assert (
-        shell("voirdire", "gate", "freeze", "first", "--as", "judge.lock", cwd=good).returncode == 0
-    )
-    rows = "".join(f"q{at},{at % 5 + 1},{at % 4 + 1}\n" for at in range(40))
-    (good / "ratings.csv").write_text("item,human,judge\n" + rows)
+    shutil.copytree(frozen, good)
     sound = {"voirdire-study": "study.toml", "voirdire-lock": "judge.lock",
              "voirdire-ratings": "ratings.csv"}  # fmt: skip
     lock = (good / "judge.lock").read_bytes()
-    for name, file in sound.items():
-        entry, pattern = found[name]
-        assert re.search(pattern, file)
-        assert shell("sh", "-c", f'{entry} "$@"', "sh", file, cwd=good).returncode == 0, name
-    assert (good / "judge.lock").read_bytes() == lock
     broken = {
         "study.toml": (good / "study.toml").read_text().replace("rubric", "rubrik"),
         "judge.lock": lock.decode().replace("margin", "margni", 1),
@@ -156,32 +159,32 @@ def test_the_hooks_pass_what_is_sound_and_refuse_what_is_not(shell, tmp_path):
     }
     for name, file in sound.items():
         (good / file).write_text(broken[file])
-        entry, _ = found[name]
+        entry, pattern = found[name]
+        assert re.search(pattern, file)
         done = shell("sh", "-c", f'{entry} "$@"', "sh", file, cwd=good)
         assert done.returncode == 1, (name, done.stdout, done.stderr)
 
 
-def test_pre_commits_own_program_runs_the_hooks(shell, tmp_path):
+def test_pre_commits_own_program_passes_what_is_sound(shell, frozen, tmp_path):
     """As the README says it: the file in a repository, and `pre-commit run`."""
     program = shutil.which("pre-commit", path=str(Path(sys.executable).parent))
     if program is None:
         pytest.skip("pip install pre-commit")
     good = tmp_path / "good"
-    shutil.copytree(GATE, good)
+    shutil.copytree(frozen, good)
+    rows = "".join(f"q{at},{at % 5 + 1},{at % 4 + 1}\n" for at in range(40))
+    (good / "ratings.csv").write_text("item,human,judge\n" + rows)
+    lock = (good / "judge.lock").read_bytes()
     shutil.copy(CI / "pre-commit-config.yaml", good / ".pre-commit-config.yaml")
     # A session lies in the repository as well, with its own copy of the study.
-    for words in (
-        ("voirdire", "run", "study.toml", "--out", "first"),
-        ("git", "init", "-q", "."),
-        ("git", "add", "-A"),
-    ):
+    for words in (("git", "init", "-q", "."), ("git", "add", "-A")):
         assert shell(*words, cwd=good).returncode == 0
     home = {"PRE_COMMIT_HOME": str(tmp_path / "cache")}
     done = shell(program, "run", "--all-files", cwd=good, **home)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "studies can be run" in done.stdout
-    assert done.stdout.count("Passed") == 2
-    assert done.stdout.count("Skipped") == 1  # there is no lock
+    assert done.stdout.count("Passed") == 3
+    assert (good / "judge.lock").read_bytes() == lock
     study = good / "study.toml"
     study.write_text(study.read_text().replace("rubric", "rubrik"))
     shell("git", "add", "-A", cwd=good)

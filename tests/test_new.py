@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import typed, typed_elsewhere
 
 from voirdire import InputError, plugins
 from voirdire.kit import KINDS, write_plugin
@@ -64,7 +65,15 @@ def site(tmp_path_factory):
 
 def test_their_own_tests_pass(site):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *(f"voirdire-{of(kind)}/tests" for kind in KINDS)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:langsmith_plugin",
+            *(f"voirdire-{of(kind)}/tests" for kind in KINDS),
+        ],
         cwd=site,
         env=around(site / "site"),
         capture_output=True,
@@ -75,23 +84,36 @@ def test_their_own_tests_pass(site):
     assert "16 passed" in done.stdout
 
 
+#: Kinds whose pages print a command to try them with.
+TRIED = sorted(set(KINDS) - {"classifier", "tool"})
+
+
+@pytest.fixture(scope="module")
+def ended(site):
+    """What each said to `plugins check`, and to the command that it prints: in one process."""
+    tried = {kind: KINDS[kind].tries.replace("@name@", of(kind)).split()[1:] for kind in TRIED}
+    lines = {("check", kind): (["plugins", "check", of(kind), "--ask", "--json"], site)
+             for kind in KINDS}  # fmt: skip
+    lines |= {("try", kind): (words, site / f"voirdire-{of(kind)}")
+              for kind, words in tried.items()}  # fmt: skip
+    return dict(zip(lines, typed_elsewhere([*lines.values()], around(site / "site")), strict=True))
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_keeps_its_contract_as_it_is_installed(kind, site):
-    arguments = ["plugins", "check", of(kind), "--ask", "--json"]
-    done = voirdire(*arguments, cwd=site, path=site / "site")
+def test_each_keeps_its_contract_as_it_is_installed(kind, ended):
+    done = ended["check", kind]
     assert done.returncode == 0, done.stderr
     (outcome,) = json.loads(done.stdout)["outcomes"]
     assert (outcome["kind"], outcome["name"], outcome["state"]) == (kind, of(kind), "holds")
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"classifier", "tool"}))
-def test_the_command_that_it_prints_runs(kind, site):
-    folder = site / f"voirdire-{of(kind)}"
-    _, *arguments = KINDS[kind].tries.replace("@name@", of(kind)).split()
-    assert f"voirdire {' '.join(arguments)}" in (folder / "README.md").read_text("utf-8")
-    done = voirdire(*arguments, cwd=folder, path=site / "site")
+@pytest.mark.parametrize("kind", TRIED)
+def test_the_command_that_it_prints_runs(kind, site, ended):
+    folder, done = site / f"voirdire-{of(kind)}", ended["try", kind]
+    words = done.args[1:]
+    assert f"voirdire {' '.join(words)}" in (folder / "README.md").read_text("utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
-    if "out" in arguments:
+    if "out" in words:
         assert any((folder / "out").iterdir())
 
 
@@ -158,13 +180,13 @@ def test_names_that_cannot_be_are_refused(kind, name, said, tmp_path):
 
 def test_nothing_is_overwritten(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    done = voirdire("new", "judge", "mine", "--out", str(tmp_path), cwd=tmp_path)
+    done = typed("new", "judge", "mine", "--out", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 1
     assert "is there already, and not empty" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_plugin_that_there_is_not(tmp_path):
-    done = voirdire("plugins", "check", "nobody", cwd=tmp_path)
+    done = typed("plugins", "check", "nobody", cwd=tmp_path)
     assert done.returncode == 1
     assert "nobody" in done.stderr

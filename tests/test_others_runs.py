@@ -159,7 +159,7 @@ def test_fixtures_ask_a_panel_and_hold_a_requirement(study, tmp_path):
     (tmp_path / "ratings.csv").write_text("\n".join(["item,ann,ben,judge", *rows]))
     (tmp_path / "test_mine.py").write_text(TESTS)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--voirdire-keep", "kept",
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin", "--voirdire-keep", "kept",
          "--junitxml", "out.xml", "-rf", "test_mine.py"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "COLUMNS": "200"},

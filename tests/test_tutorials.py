@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from paper_pages import typed
+from command_line import typed
+from paper_pages import typed as wrong_with
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -35,13 +36,9 @@ def test_a_tutorial_does_and_prints_what_it_says(page, tmp_path, monkeypatch):
     for kind, block in FENCE.findall((DOCS / "tutorials" / f"{page}.md").read_text("utf-8")):
         if kind == "sh":
             for line in block.strip().splitlines():
-                done = subprocess.run(
-                    [sys.executable, "-m", *line.split()],
-                    cwd=folder,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                command, *words = line.split()
+                assert command == "voirdire"
+                done = typed(*words, cwd=folder)
                 assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
                 printed += done.stdout
         else:
@@ -54,7 +51,7 @@ def test_every_command_of_a_how_to_exists(page):
     lines = re.findall(r"^voirdire .*$", page.read_text("utf-8"), re.MULTILINE)
     assert lines or page.stem in {"private-model", "first-change"}
     for line in lines:
-        assert not typed(line.partition(" # ")[0]), line
+        assert not wrong_with(line.partition(" # ")[0]), line
 
 
 def test_the_pictures_are_those_that_the_script_draws(tmp_path):

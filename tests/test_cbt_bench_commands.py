@@ -74,7 +74,7 @@ def test_commands_write_studies(tmp_path):
         ["exercises", str(tmp_path / "practice.csv"), *model, "--judge", "simulated:two"],
     ):
         out = tmp_path / given[0]
-        result = invoke(["paper", "cbt_bench", *given, "--out", str(out)])
+        result = invoke(["paper", "cbt_bench", *given, "--out", str(out), "--json"])
         assert result.exit_code == 0, result.output
         assert "voirdire run" in result.output
         assert (out / "study.toml").is_file()

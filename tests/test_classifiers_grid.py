@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from command_line import invoke
 from tiny_encoder import sentences
 
 from voirdire import Plugins
@@ -142,6 +143,8 @@ def test_the_whole_way_on_the_command_line(tmp_path):
     rows = pl.read_csv(said.stdout.encode())
     assert rows.filter(item="p", predicted=1)["label"].to_list() == ["music"]
     assert rows.filter(item="q")["predicted"].null_count() == 4
+    told = invoke(["classify", "predict", out, "--texts", tmp_path / "new.csv", "--json"])
+    assert json.loads(told.output)["answer"]["state"] == "ok", told.output
 
 
 def test_compare_reads_what_evaluate_writes(tmp_path):

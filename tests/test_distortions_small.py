@@ -224,7 +224,10 @@ def test_tables_4_5_9_and_rlp_against_golden_small(tmp_path):
             "--dominant", "label1", "--out", tmp_path / "s",
         )  # fmt: skip
         voirdire("run", tmp_path / "s" / "study.toml", "--out", tmp_path / "session", "--quiet")
-    voirdire("paper", "distortions", "datasets", tmp_path / "session", "--out", tmp_path / "d")
+    # With --json each document is held to the schema of its command.
+    voirdire(
+        "paper", "distortions", "datasets", tmp_path / "session", "--out", tmp_path / "d", "--json"
+    )
     grid = tmp_path / "d" / "grid.toml"
     text = grid.read_text("utf-8")
     assert 'untrained = "note"' in text
@@ -238,8 +241,8 @@ def test_tables_4_5_9_and_rlp_against_golden_small(tmp_path):
     # Some cells are not trained yet: what is finished is scored.
     early = voirdire("classify", "evaluate", tmp_path / "models")
     assert "RLP" in early
-    voirdire("classify", "fit", grid, "--out", tmp_path / "models", "--quiet")
-    voirdire("classify", "evaluate", tmp_path / "models")
+    voirdire("classify", "fit", grid, "--out", tmp_path / "models", "--quiet", "--json")
+    voirdire("classify", "evaluate", tmp_path / "models", "--json")
     said = voirdire(
         "labels", tmp_path / "models", "--draws", 20, "--resamples", 200, "--out", tmp_path / "l"
     )

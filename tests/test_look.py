@@ -354,7 +354,7 @@ def test_one_file_holds_the_widest_differences(made, tmp_path):
 
 def test_the_command_writes_a_file_without_a_server(source, tmp_path):
     out = tmp_path / "out.html"
-    ran = invoke(["look", str(source), "--reference", "human", "--static", str(out)])
+    ran = invoke(["look", str(source), "--reference", "human", "--static", str(out), "--json"])
     assert ran.exit_code == 0, ran.output
     assert "80 rows" in ran.output
     assert out.is_file()

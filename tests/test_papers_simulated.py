@@ -92,7 +92,7 @@ def test_level_two_with_people_beside_the_models(tmp_path):
     voirdire(
         "paper", "cbt_bench", "labels", "pc", "--data", tmp_path, "--model", "simulated:a",
         *option("answers", ["a", "b, c", "c"]), "--people", tmp_path / "people.csv",
-        "--definitions", "--out", tmp_path / "pc",
+        "--definitions", "--out", tmp_path / "pc", "--json",
     )  # fmt: skip
     voirdire("run", tmp_path / "pc" / "study.toml", "--out", tmp_path / "session", "--quiet")
     found = tables(examine("cbt_bench", data=tmp_path / "session", resamples=0))

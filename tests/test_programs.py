@@ -237,6 +237,26 @@ def test_an_interruption_is_one_object_too(tmp_path):
     assert record["answer"]["state"] == "interrupted"
 
 
+def test_a_page_says_where_it_is_at_once_and_ends_in_its_schema(tmp_path):
+    made = asked("humans export", EXAMPLES / "humans" / "study.toml", "--out", tmp_path / "work")
+    assert made["answer"]["state"] == "ok"
+    line = ["-m", "voirdire", "humans", "serve", tmp_path / "work", "--port", "0", "--json"]
+    with subprocess.Popen(
+        [sys.executable, *map(str, line)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while "http://" not in (told := process.stderr.readline()):
+            assert told, process.communicate()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    record = checked("humans serve", out, told + err)
+    assert record["answer"]["state"] == "ok"
+
+
+def test_a_server_for_agents_speaks_json_without_the_option(tmp_path):
+    record = asked("mcp", "--folder", tmp_path, code=1)
+    assert "speaks JSON with its client already" in record["error"]["message"]
+
+
 #: Ctrl-C while a command, or a group that is called alone, reads its options.
 INTERRUPTED = (
     "import typer.core\n"

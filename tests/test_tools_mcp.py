@@ -220,7 +220,7 @@ def test_a_true_server_at_an_address(tmp_path):
                 break
             time.sleep(0.05)
         address = f"http://127.0.0.1:{port}/mcp"
-        said = invoke(["tools", address, "--out", tmp_path / "words.json"])
+        said = invoke(["tools", address, "--out", tmp_path / "words.json", "--json"])
         assert "words 3 offers 'count'" in said.output
         spec = {"use": "mcp", "address": address, "listing": str(tmp_path / "words.json")}
         tools = make_tools([{**spec, "only": ["count"]}], None, plugins())

@@ -59,9 +59,12 @@ def mcp(
 ) -> None:
     """Serve tools and pages to a coding agent, as an MCP server on standard input and output."""
     from voirdire.cli.folders import Folders
+    from voirdire.cli.machine import COLLECTED
     from voirdire.cli.serving import serve
     from voirdire.errors import InputError
 
+    if COLLECTED.get() is not None:
+        raise InputError("--json: an MCP server speaks JSON with its client already; leave it out")
     for one in folder:
         if not one.is_dir():
             raise InputError(f"--folder {one}: there is no such folder")

@@ -144,7 +144,7 @@ def test_the_whole_way_on_the_command_line(tmp_path):
     assert rows.filter(item="p", predicted=1)["label"].to_list() == ["music"]
     assert rows.filter(item="q")["predicted"].null_count() == 4
     told = invoke(["classify", "predict", out, "--texts", tmp_path / "new.csv", "--json"])
-    assert json.loads(told.output)["answer"]["state"] == "ok", told.output
+    assert json.loads(told.stdout)["answer"]["state"] == "ok", told.output
 
 
 def test_compare_reads_what_evaluate_writes(tmp_path):

@@ -6,9 +6,9 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -29,7 +29,7 @@ def run_demo(folder, *options, **environment):
         "import typer\nfrom voirdire.cli import demo\napp = typer.Typer()\n"
         "app.callback()(lambda: None)\ndemo.register(app)\napp()"
     )
-    began = time.perf_counter()
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-c", code, "demo", "--out", str(folder), *options],
         capture_output=True,
@@ -39,7 +39,8 @@ def run_demo(folder, *options, **environment):
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    return done.stdout, time.perf_counter() - began
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.stdout, ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +107,7 @@ def test_the_readme_shows_what_the_demo_prints(demo):
 
 
 def test_it_takes_seconds(demo):
-    assert demo[2] < 60  # 5 s on two idle cores; CI machines and first runs compile kernels
+    assert demo[2] < 60  # of the processor: 5 s; CI machines are slow, first runs compile kernels
 
 
 def test_another_seed_draws_another_panel(demo, tmp_path):

@@ -82,6 +82,7 @@ class Grid:
 def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
     """Uses as columns while the rows are few, else attributes with a mark a use in each cell."""
     attributes = attributes_of(examination)
+    called = _called(attributes)
     tested = tuple(
         use for use in uses_of(examination)
         if any(v.use == use and v.state != "not tested" for v in examination.verdicts)
@@ -99,7 +100,7 @@ def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
             (at, answer, name) for at, answer in enumerate(answers) for name in answer.attributes
         ]
         rows = tuple(
-            (answer.name if len(attributes) == 1 else f"{answer.name}, {name}",
+            (answer.name if len(attributes) == 1 else f"{answer.name}, {called[name]}",
              tuple(marks(answer, name, (use,)) for use in shown))
             for _, answer, name in lines
         )  # fmt: skip
@@ -107,10 +108,27 @@ def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
         return Grid("Judge", shown, rows, "rows", places, shown, untested)
     names, places = tuple(answer.name for answer in answers), tuple(range(len(answers)))
     if len(attributes) > len(answers):
-        rows = tuple((n, tuple(marks(answer, n, shown) for answer in answers)) for n in attributes)
+        rows = tuple(
+            (called[n], tuple(marks(answer, n, shown) for answer in answers)) for n in attributes
+        )
         return Grid("Attribute", names, rows, "columns", places, shown, untested)
     rows = tuple((one.name, tuple(marks(one, n, shown) for n in attributes)) for one in answers)
-    return Grid("Judge", attributes, rows, "rows", places, shown, untested)
+    columns = tuple(called.values())
+    return Grid("Judge", columns, rows, "rows", places, shown, untested)
+
+
+def _called(attributes: Sequence[str]) -> dict[str, str]:
+    """Attribute, or attribute and label -> its name in the grid: labels of one question alone.
+
+    >>> _called(["intent", "intent:refund"])
+    {'intent': 'intent', 'intent:refund': 'refund'}
+    """
+    question = min(attributes, key=len, default="")
+    prefix = f"{question}:"
+    alone = all(name == question or name.startswith(prefix) for name in attributes)
+    called = {name: name.removeprefix(prefix) if alone else name for name in attributes}
+    # A label that is called as its question is needs both.
+    return called if len({*called.values()}) == len(called) else {one: one for one in attributes}
 
 
 def _untested(examination: Examination, tested: Sequence[str]) -> str:

@@ -24,6 +24,8 @@ MOST_WORDS = 25
 _MOST_REASONS = 2
 #: Uses that one sentence lists; more are said in the next.
 _MOST_USES = 3
+#: Refusals with reasons of their own that are said one by one; of more the reasons follow together.
+_MOST_REFUSED = 3
 #: More attributes or labels than this are counted in a sentence and not named.
 _MOST_NAMED = 4
 _BRACKETS = pattern(r" \(.*\)$")
@@ -289,11 +291,16 @@ class Saying:
                 forbidden += self._packed(["no"], verbs, "or", where=_any(where))
             for verb, own in zip(verbs, uses.values(), strict=True):
                 groups.setdefault((where, _worst(own)), []).append(verb)
-        if not cleared and len(forbidden) == len(groups) == 1:
-            (((place, why), verbs),) = groups.items()
-            told = self._packed(["no, since"], verbs, "or", where=_any(place), why=why)
-            if why and len(told) == 1 and fits(told[0]):
-                return told, []
+        if not cleared and len(groups) <= _MOST_REFUSED and all(why for _, why in groups):
+            # Each reason, which has the number, beside what it refuses.
+            told: list[str] = []
+            for (place, why), verbs in groups.items():
+                where = _any(place)
+                said = self._packed(["no, since"], verbs, "or", where=where, why=why)
+                if len(said) > 1 or not fits(said[0]):
+                    said = [*self._packed(["no"], verbs, "or", where=where), sentence(why)]
+                told += said
+            return told, []
         if not cleared:
             whys = [f"{where[1:]} {why}" if where and len(places) > 1 else why
                     for where, why in groups if why]  # fmt: skip

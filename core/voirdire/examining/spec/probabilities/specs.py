@@ -68,6 +68,14 @@ def _top(part: Component) -> str:
     )
 
 
+def _slope(part: Component) -> str:
+    told = correlates("its calibration slope is {value}")(part)
+    if part.state != "no":
+        return told
+    sure = "surer" if part.estimate < 1 else "less sure"
+    return f"it is {sure} than it is right: {told}"
+
+
 def _tail(part: Component) -> str:
     side = part.at[0] if part.at else ABOVE
     many = "more" if part.estimate > 0 else "fewer"
@@ -84,7 +92,7 @@ for _spec in (
         asked="0.7 to 1.43",
         kinds=PROBABILITIES,
         needs=_CLUSTERS,
-        says=correlates("the slope of what people say on its log odds is {value}"),
+        says=_slope,
         in_brackets=in_brackets.slope,
         unit="ratio",
         side="range",

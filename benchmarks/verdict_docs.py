@@ -1,4 +1,4 @@
-"""Put the tables of `verdict.py`, `verdict_hidden.py` and `verdict_limits.py` into docs/verdict.md.
+"""Put the tables of `verdict.py`, `verdict_hidden.py` and others into docs/verdict.md.
 
     python benchmarks/verdict_docs.py [FOLDER]      # where their results lie
 
@@ -49,7 +49,7 @@ def chosen(table: list[str]) -> list[str]:
 def main(folder: Path) -> int:
     """How many tables of the page were replaced."""
     made = {}
-    for name in ("verdict.md", "verdict_hidden.md", "verdict_limits.md"):
+    for name in ("verdict.md", "verdict_hidden.md", "verdict_limits.md", "verdict_others.md"):
         made |= tables((folder / name).read_text(encoding="utf-8"))
     found = blocks(PAGE.read_text(encoding="utf-8"))
     done = 0

@@ -41,6 +41,10 @@ THREE = ("corrected", "ppi_py", "labels alone")
 HEADS = ("runs", *THREE, "width / labels alone", "of ppi_py")
 #: Middles of a 1 to 5 scale about which labels lie, and how far a judge errs.
 GRADES = {"about 3": 3.0, "about 4": 4.0, "mostly 5": 5.0}
+#: Beside these, for plans: six in seven labels are a 5.
+NEARLY = {"nearly all 5": 5.6}
+#: Half widths that are planned for; 0.05 for pass rates, 0.12 for other grades.
+PLANNED = {"nearly all 5": 0.06}
 NOISES = {"close": 0.5, "rough": 1.0, "nothing": None}
 
 
@@ -185,33 +189,48 @@ def differences(chance, runs, kind, design, n):
     return tally
 
 
-def drawn_for(kind, chance, n):
+def drawn_for(kind, chance, n, size):
+    """Labels and a judge, in dialogues of `size` turns, and the dialogue of each."""
+    group = np.repeat(np.arange(n // size), size)
     if isinstance(kind, float):
-        return judged_pass(chance, n, kind, 0.9)
-    clear = GRADES[kind] + chance.normal(size=n)
-    return graded(clear), graded(clear + 0.7 * chance.normal(size=n))
+        if size == 1:
+            return group, *judged_pass(chance, n, kind, 0.9)
+        return dialogues(chance, kind, 0.9, n // size, size)
+
+    def drawn():
+        own = chance.normal(size=n)
+        return own if size == 1 else (own + chance.normal(size=n // size)[group]) / np.sqrt(2)
+
+    clear = {**GRADES, **NEARLY}[kind] + drawn()
+    return group, graded(clear), graded(clear + 0.7 * drawn())
 
 
-def plans(chance, runs, kind, pilot):
+def plans(chance, runs, kind, size, pilot):
     """Pilots: within a fifth of the width planned; does the bound suffice, the width foretold hold?
 
-    Each is tried on labels that its pilot did not see.
+    Each is tried on labels that its pilot did not see. Pilots that are too small to plan from are
+    counted apart.
     """
     rate = isinstance(kind, float)
-    half = 0.05 if rate else 0.12
+    half = (0.05 if rate else PLANNED.get(kind, 0.12)) * (1 if size == 1 else 1.5)
     how = {"scale": (0.0, 1.0), "method": "strata"} if rate else {"scale": (1.0, 5.0)}
-    found, total = np.zeros(4), 3000
+    found, total = np.zeros(5), 3000
     for _ in range(runs):
-        y, f = drawn_for(kind, chance, total)
-        labels = np.where(np.arange(total) < pilot, y, np.nan)
-        plan = labels_needed(labels, f, half, **how)[0]
-        y, f = drawn_for(kind, chance, total)
+        group, y, f = drawn_for(kind, chance, total, size)
+        if size > 1:
+            how["clusters"] = group
+        plan = labels_needed(np.where(group < pilot, y, np.nan), f, half, **how)[0]
+        if plan.few is not None:
+            found[3] += 1
+            continue
+        group, y, f = drawn_for(kind, chance, total, size)
         halves = []
         for n in (plan.with_judge, plan.upper):
-            labels = np.where(np.arange(total) < min(n, total - 10), y, np.nan)
+            labels = np.where(group < min(n, total // size - 10), y, np.nan)
             halves.append(prediction_powered_mean(labels, f, **how).interval.width / 2)
         low, high = plan.width
-        found += (abs(halves[0] / half - 1) <= 0.2, halves[1] <= half, low <= halves[0] <= high, 1)
+        close = abs(halves[0] / half - 1) <= 0.2
+        found += (close, halves[1] <= half, low <= halves[0] <= high, 0, 1)
     return found
 
 
@@ -411,8 +430,11 @@ CLUSTERS = [(size, rate, n) for size in (5, 10) for rate in (0.5, 0.7, 0.9, 0.97
             for n in (10, 20, 40)]  # fmt: skip
 DIFFERENCES = [(kind, design, n) for kind in ("pass", "grades") for n in (20, 50, 100)
                for design in DESIGNS]  # fmt: skip
-PLANS = [(kind, pilot) for kind in (0.3, 0.5, 0.7, 0.9, "about 3", "about 4")
-         for pilot in (50, 100, 200)]  # fmt: skip
+PLANS = [
+    *((kind, 1, pilot) for kind in (0.3, 0.5, 0.7, 0.9, 0.97, *GRADES, *NEARLY)
+      for pilot in (50, 100, 200)),
+    *((kind, 5, pilot) for kind in (0.7, 0.9, *GRADES, *NEARLY) for pilot in (20, 40)),
+]  # fmt: skip
 ESCALATIONS = [
     (size, labels, agree)
     for size in (1, 5, 10)
@@ -449,8 +471,9 @@ PARTS = {
     "differences": _part("Differences of two systems", differences, 2000, DIFFERENCES,
                          _differences(DIFFERENCES)),
     "plans": _part("Plans", plans, 400, PLANS,
-                   _shares(("labels", "pilot", "pilots", "within 20 % of the plan",
-                            "upper bound suffices (80 %)", "width foretold holds (90 %)"), PLANS)),
+                   _shares(("labels", "turns", "pilot", "pilots", "within 20 % of the plan",
+                            "upper bound suffices (80 %)", "width foretold holds (90 %)",
+                            "too small to plan from, for each that is not"), PLANS)),
     "escalation": _part("Escalation at a risk of .10", escalations, 400, ESCALATIONS,
                         _shares(("dialogues of", "labels", "agreement asked", "runs",
                                  "anything goes out", "share", "missed", "refused"), ESCALATIONS)),

@@ -76,7 +76,7 @@ def test_the_upper_bound_is_that_of_a_jackknife():
     # Degrees of freedom of a mean square; the labels to come stray by the same error.
     df = min(max(100 / max(np.mean(away2**2) / np.mean(away2) ** 2 - 1, 1), 3), 48)
     error = math.sqrt(49 * np.var(logs) * (1 + 50 / plan.with_judge))
-    s, r = plan.spread * math.exp(t.ppf(0.83, df) * error / 2), plan.correlation
+    s, r = plan.spread * math.exp(t.ppf(0.86, df) * error / 2), plan.correlation
 
     def half(n):
         part = (1 - r * r) * (n / (n - 2)) ** 2 + r * r * n / 900
@@ -229,6 +229,39 @@ def test_a_judge_of_fewer_responses_than_need_labels_costs_none(method):
     assert wide.with_judge < wide.without_judge < 300
     assert narrow.with_judge == narrow.without_judge > 300
     assert narrow.upper == narrow.upper_without
+
+
+def test_a_pilot_in_which_hardly_a_label_differs_promises_nothing():
+    """It said that 3 labels do where all 50 were a 5, and 221,391 at most where one was a 4."""
+    judge = np.where(np.arange(500) % 7, 5.0, 4.0)
+    for other in range(4):
+        labels = np.where(np.arange(500) < 50, 5.0, np.nan)
+        labels[:other] = 4
+        plan = labels_needed(labels, judge, 0.1, scale=(1, 5))[0]
+        if other < 3:
+            assert plan.few == other
+            assert plan.least_pilot == math.ceil(150 / max(other, 1))
+            assert np.isnan([plan.with_judge, plan.upper, plan.without_judge, *plan.width]).all()
+        else:
+            assert plan.few is None
+            assert plan.with_judge <= plan.upper < 300
+
+
+def test_a_plan_of_labels_at_an_end_counts_the_pseudo_labels_that_widen_them():
+    """As `prediction_powered_mean` does: 40 of 40 labels at an end have half a one at each."""
+    labels = np.where(np.arange(900) < 60, np.where(np.arange(900) % 19, 5.0, 4.0), np.nan)
+    judge = np.resize([1.0, 2.0], 900)  # tells nothing
+    plan = labels_needed(labels, judge, 0.1, scale=(1, 5))[0]
+    n = int(plan.with_judge)
+    assert n > 2 * labels_needed(labels, judge, 0.1)[0].with_judge
+    squares, chance = [], np.random.default_rng(1)
+    for _ in range(80):
+        drawn = np.full(900, np.nan)
+        drawn[:n] = chance.choice(labels[:60], n)
+        one = prediction_powered_mean(drawn, judge, scale=(1, 5))
+        # Before the interval is cut off at the end of the scale.
+        squares.append((t.ppf(0.975, one.df) * one.standard_error) ** 2)
+    assert np.sqrt(np.mean(squares)) == pytest.approx(0.1, rel=0.06)
 
 
 def test_the_least_pilot_foretells_within_a_fifth():

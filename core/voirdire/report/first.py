@@ -81,6 +81,13 @@ def plan_said(plan: LabelPlan) -> list[str]:
             for_what = f"for ±{one.half_width:g} on {row.group or row.attribute}"
             if plan.power is not None:
                 for_what = f"to see {one.half_width:g} on {row.group or row.attribute}"
+            if one.few is not None:
+                said.append(
+                    f"The pilot is too small to plan from {for_what}: {one.few or 'none'} of its "
+                    f"{one.n_pilot:,} {one.unit} differ{'s' if one.few == 1 else ''} from the "
+                    f"others, or from what {row.judge} said. Label {one.least_pilot:,} or so first."
+                )
+                continue
             if not math.isfinite(one.with_judge):
                 said.append(f"With {row.judge} no number of labels is enough {for_what}.")
                 continue

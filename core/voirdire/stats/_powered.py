@@ -29,7 +29,7 @@ _STILL = 1e-12
 #: Labelled clusters from which the judge is given a weight; under it the labels stand alone.
 FEWEST = 4
 #: Share of labels at one end of the scale from which their own spread is not trusted alone.
-_NEARLY_ALL = 0.9
+NEARLY_ALL = 0.9
 #: Sums by cluster and side: weight, label and judge of labelled rows; judge and count of the
 #: others (of all rows, where labels have probabilities); roots of both sizes, whose products over
 #: sides say how much the sides share.
@@ -74,7 +74,7 @@ class Columns:
         labels = self.labels[self.labelled]
         if self.scale is None or self.weights is not None or not len(labels):
             return False
-        return max(float((labels == end).mean()) for end in self.scale) >= _NEARLY_ALL
+        return max(float((labels == end).mean()) for end in self.scale) >= NEARLY_ALL
 
     @property
     def as_judged(self) -> bool:
@@ -82,7 +82,7 @@ class Columns:
         both = self.labelled & self.judged
         if self.scale is None or self.weights is not None or not both.any():
             return False
-        return float((self.labels == self.judge)[both].mean()) >= _NEARLY_ALL
+        return float((self.labels == self.judge)[both].mean()) >= NEARLY_ALL
 
     def part(self, rows: Flags) -> Columns:
         """Some rows as a side of their own, stand-ins being the mean of these."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import StatisticsError
 from voirdire.stats._arrays import Floats, numbers, row_names
+from voirdire.stats._planned_ends import FEWEST_DIFFERENT, PlannedEnds, too_few_different
 from voirdire.stats._planned_rates import RatePlan
 from voirdire.stats._results import Result
 from voirdire.stats.decisions import smallest
@@ -23,7 +24,7 @@ _MOST = 1 << 24
 #: Level of the upper bound of a plan, and of the upper end of the width that it foretells. What is
 #: promised is .80, and .90 between both ends: how far a pilot strays is estimated from it as well,
 #: and a little more keeps the promise.
-_UPPER, _MOST_OF = 0.83, 0.96
+_UPPER, _MOST_OF = 0.86, 0.97
 #: How close a width is to come to the one that was planned.
 _CLOSE = 0.2
 
@@ -55,6 +56,9 @@ class LabelsNeeded(Result):
     width : (float, float)
         Half widths between which that of `with_judge` units comes to lie in nine of ten samples:
         the pilot is small, and so are the labels to come. NaN where `with_judge` is infinite.
+    few : int or None
+        Units of the pilot whose labels differ from the others, or from the judge's scores, where
+        these are too few to foretell anything: all numbers of labels are then NaN.
     """
 
     half_width: float
@@ -69,15 +73,20 @@ class LabelsNeeded(Result):
     unit: str
     each: float = 1.0
     width: tuple[float, float] = (math.nan, math.nan)
+    few: int | None = None
 
     @property
     def least_pilot(self) -> float:
         """Units of a pilot that would foretell the width within a fifth in nine of ten samples.
 
+        Where too `few` labels differ, those of a pilot in which enough may be expected to.
+
         The width strays by what the pilot leaves open and by the labels to come: the larger of both
         its ends says how far, and both parts fall with their number. Infinite where the labels to
         come alone stray further, or no number suffices.
         """
+        if self.few is not None:
+            return math.ceil(self.n_pilot * FEWEST_DIFFERENT / max(self.few, 1))
         if not math.isfinite(self.with_judge) or not min(self.width) > 0:
             return math.inf
         low, high = self.width
@@ -179,12 +188,27 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
             y, scored, group, widths, (scale, total, level, power), clustered=clusters is not None
         )
     pilot = _scores(y, f, group)
+    few = too_few_different(y, f, group)
     units = total / (len(f) / (int(group.max()) + 1)) if clusters is not None else float(total)
     plan = _WidthPlan(units, level, power)
     residual, explained = (float(part[0]) for part in _parts(pilot))
-    plan = replace(plan, rest=pilot.rest)
     spread = math.sqrt(residual + explained) / pilot.size
     r = math.sqrt(explained / (residual + explained)) if explained > 0 else 0.0
+    if few is not None:
+        none, unit = math.nan, "labels" if clusters is None else "clusters"
+        return tuple(
+            LabelsNeeded(
+                float(h), none, none, none, none, total, spread, r, len(pilot.y), unit, pilot.size,
+                few=few,
+            )
+            for h in widths
+        )  # fmt: skip
+    ends = None
+    if scale is not None:
+        slope = math.sqrt(explained * pilot.rest / float(pilot.every.var() or 1.0))
+        of_unit = (residual + explained) / pilot.size**2, residual / pilot.size**2
+        ends = PlannedEnds.of(y, f, group, scale, slope, of_unit)
+    plan = replace(plan, rest=pilot.rest, ends=ends)
     return tuple(_planned(pilot, plan, float(h), (spread, r, total), clusters) for h in widths)
 
 
@@ -303,6 +327,7 @@ class _WidthPlan:
     level: float
     power: float | None
     rest: float = 1.0
+    ends: PlannedEnds | None = None
 
     def known(self, n: float) -> float:
         """The part of what the judge explains that n labelled units leave to chance.
@@ -325,6 +350,8 @@ class _WidthPlan:
             # label counts 1 / (1 - h) times, its leverage h being 2 / n on average.
             fitted = (n / (n - 2)) ** 2
             part = (1 - r * r) * fitted + r * r * self.known(n) if r > 0 else 1.0
+            if self.ends is not None:
+                part += (1 - r * r) * self.ends.wider(n, judged=r > 0)
             return (
                 self._quantile(n - (2 if r > 0 else 1)) * spread * math.sqrt(part / n) <= half_width
             )

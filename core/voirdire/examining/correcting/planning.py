@@ -314,14 +314,16 @@ def _draw(data: LabelledResponses, plan: LabelPlan, by: str, seed: int) -> Label
 
 
 def _asked(plan: LabelPlan, group: str, *, whole: bool) -> float:
-    """Labels (or units) that suffice for every attribute, each with its best judge."""
-    fewest: dict[str, float] = {}
-    for row in plan.rows:
-        if row.group == group:
-            needed = row.plans[0]
-            number = needed.upper if whole else needed.labels(needed.upper)
-            fewest[row.attribute] = min(number, fewest.get(row.attribute, math.inf))
-    return max(fewest.values())
+    """Labels (or units) that suffice for every attribute, each with its best judge; where its pilot
+    is too small to plan from, those of one that is not.
+    """
+    most = 0.0
+    for attribute in dict.fromkeys(row.attribute for row in plan.rows):
+        rows = [r.plans[0] for r in plan.rows if (r.group, r.attribute) == (group, attribute)]
+        planned = [(one, one.upper) for one in rows if one.few is None]
+        units = planned or [(one, one.least_pilot) for one in rows]
+        most = max(most, min(n if whole else one.labels(n) for one, n in units))
+    return most
 
 
 def _prices(data: LabelledResponses) -> dict[str, float]:

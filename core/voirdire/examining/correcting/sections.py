@@ -340,6 +340,7 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
         f"How many labels it takes to {what}. The pilot is small itself: four plans in five need "
         "no more than the number under “at most”. A dash says that no number is enough."
     )
+    sentences += _too_small(plan)
     if plan.unit != "labels":
         sentences += (
             f" The last column counts the {plan.unit} that hold these labels, with as many in each "
@@ -355,6 +356,21 @@ def plan_sections(plan: LabelPlan, where: str = "") -> tuple[Section, ...]:
     if plan.panels:
         parts.append(_panels_section(plan))
     return tuple(parts)
+
+
+def _too_small(plan: LabelPlan) -> str:
+    """That a pilot in which hardly a label differs promises nothing, and how large a one would."""
+    few = [one for row in plan.rows for one in row.plans if one.few is not None]
+    if not few:
+        return ""
+    most = max(few, key=lambda one: one.least_pilot)
+    differ = "none" if not most.few else f"{most.few:,}"
+    return (
+        f" A dash may also say that the pilot is too small to plan from: of its {most.n_pilot:,} "
+        f"{most.unit} {differ} differ{'s' if most.few == 1 else ''} from the others, or from what "
+        f"the judge said, and the few that do decide the width. Label {most.least_pilot:,} or so, "
+        "and plan again."
+    )
 
 
 def _pilot(plan: LabelPlan) -> str:

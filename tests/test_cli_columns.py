@@ -127,7 +127,8 @@ def what_came(folder, done):
     made = (folder / name for name in ("page.html", "judge.lock", "read.csv"))
     said = "\n".join([done.stdout, *(path.read_text() for path in made if path.exists())])
     # A lock keeps how its source was read, and is sealed with it.
-    said = re.sub(r"(?ms)^seal = [^\n]*\n|^read = [^\n]*\n|^\[read\]\n.*?(?=^\[|\Z)", "", said)
+    sealed = r"(?ms)^(seal|read|sealed) = [^\n]*\n|^\[(read|sealed)\]\n.*?(?=^\[|\Z)"
+    said = re.sub(sealed, "", said)
     for key, head in STRANGE.items():
         said = re.sub(rf"(?<!\w){re.escape(head)}(?!\w)", key, said.replace(repr(head), repr(key)))
     # Why a column is not used rests on its name.

@@ -175,7 +175,7 @@ def test_a_lock_is_read_as_it_was_written_and_is_plain_toml(tmp_path):
     write_lock(tmp_path / "judge.lock", lock)
     again = read_lock(tmp_path / "judge.lock")
     assert again.seal
-    assert again.model_copy(update={"seal": ""}) == lock
+    assert again.model_copy(update={"seal": "", "sealed": {}}) == lock
     raw = tomllib.loads((tmp_path / "judge.lock").read_text())
     assert raw["judges"][0]["name"] == "judge"
     assert raw["canary"][0]["scores"]["judge"] == [lock.canary[0].scores["judge"][0]]
@@ -224,29 +224,29 @@ def test_a_damaged_lock_says_file_and_key(tmp_path, change, message):
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "named"),
     [
-        (r"margin = 0\.2", "margin = 0.9"),
-        (r"alpha = 0\.01", "alpha = 0.04"),
-        (r"planned = 9", "planned = 1"),
-        (r"scale = \[1\.0, 5\.0\]", "scale = [1.0, 5.5]"),
-        (r"judge = \[[1-5]\.0\]", "judge = [1.5]"),
-        (r"human = \[[1-5]\.0\]", "human = [1.5]"),
-        (r'item = "([^"]+)"', 'item = "another"'),
-        (r'single = "[a-z ]+"', 'single = "yes"'),
-        (r"bias = 0\.03", "bias = 0.5"),
-        (r'date = "\d{4}', 'date = "1999'),
-        (r'data = "[0-9a-f]', 'data = "x'),
-        (r'frozen = "\d{4}', 'frozen = "1999'),
-        (r'seal = "[0-9a-f]', 'seal = "x'),
-        (r"(?m)^seal = .*\n", ""),
+        (r"margin = 0\.2", "margin = 0.9", "`margin` was changed"),
+        (r"alpha = 0\.01", "alpha = 0.04", "`alpha` was changed"),
+        (r"planned = 9", "planned = 1", "`planned` was changed"),
+        (r"scale = \[1\.0, 5\.0\]", "scale = [1.0, 5.5]", "`scale` was changed"),
+        (r"judge = \[[1-5]\.0\]", "judge = [1.5]", "`canary` was changed at 'i0'"),
+        (r"human = \[[1-5]\.0\]", "human = [1.5]", "`canary` was changed at 'i0'"),
+        (r'item = "([^"]+)"', 'item = "another"', "`read` was changed"),
+        (r'single = "[a-z ]+"', 'single = "yes"', "`judges` was changed at 'judge'"),
+        (r"bias = 0\.03", "bias = 0.5", "`margins` was changed"),
+        (r'date = "\d{4}', 'date = "1999', "`looks` was changed at '1999-"),
+        (r'data = "[0-9a-f]', 'data = "x', "`looks` was changed at '20"),
+        (r'frozen = "\d{4}', 'frozen = "1999', "`frozen` was changed"),
+        (r'seal = "[0-9a-f]', 'seal = "x', "its seal or the hashes"),
+        (r"(?m)^seal = .*\n", "", "its seal or the hashes"),
         # As if it were of the first format, which had no seal.
-        ("format = 2", "format = 1"),
-        (r"(?m)^format = .*\n", ""),
-        (r'(?m)^format = .*\nseal = ".*"\n', ""),
+        ("format = 2", "format = 1", "`format` was taken out"),
+        (r"(?m)^format = .*\n", "", "`format` was taken out"),
+        (r'(?m)^format = .*\nseal = ".*"\n', "", "`format` was taken out"),
     ],
 )
-def test_a_lock_that_was_changed_by_hand_is_refused(tmp_path, old, new):
+def test_a_lock_that_was_changed_by_hand_is_refused(tmp_path, old, new, named):
     path = tmp_path / "judge.lock"
     lock = freeze(ratings(), reference=["human"], alpha=0.01, looks=9)
     lock = lock.model_copy(update={"margins": lock.margins.model_copy(update={"bias": 0.03})})
@@ -255,8 +255,9 @@ def test_a_lock_that_was_changed_by_hand_is_refused(tmp_path, old, new):
     changed = re.sub(old, new, whole, count=1)
     assert changed != whole, whole[:2000]
     path.write_text(changed)
-    with pytest.raises(InputError, match=r"judge\.lock: it was changed by hand"):
+    with pytest.raises(InputError, match=r"judge\.lock: it was changed by hand") as caught:
         read_lock(path)
+    assert named in str(caught.value)
     path.write_text(whole.replace("# A judge frozen", "# Reviewed. A judge frozen"))
     assert read_lock(path).planned == 9
 
@@ -269,6 +270,7 @@ def test_a_lock_of_a_newer_voirdire_is_told_in_words_and_an_old_one_opens(tmp_pa
     with pytest.raises(InputError, match=r"made by a newer voirdire \(format 3"):
         read_lock(path)
     old = re.sub(r"(?m)^(format|seal|planned) = .*\n", "", text)
+    old = re.sub(r"(?ms)^\[sealed\]\n.*?(?=^\[)|^sealed = [^\n]*\n", "", old)
     path.write_text(old)
     lock = read_lock(path)
     assert (lock.format, lock.planned) == (1, 0)

@@ -112,11 +112,12 @@ class Lock(StudyPart):
     comparisons (0: winners alone are kept), `drawn` whether an order that is not recorded was drawn
     each time. `read` is how the source was read,
     `cascade` what was certified of these judges together, and `seal` a hash over all else in the
-    file.
+    file. `sealed` holds a short hash of each part, from which it is told what was changed.
     """
 
     format: int = 1
     seal: str = ""
+    sealed: dict[str, str] = Field(default_factory=dict)
     rule: str = ""
     study: str = ""
     frozen: str
@@ -227,16 +228,67 @@ class Lock(StudyPart):
 
 def write_lock(path: str | Path, lock: Lock) -> None:
     """Write a lock file, whole or not at all."""
-    sealed = lock if lock.format < FORMAT else lock.model_copy(update={"seal": seal_of(lock)})
+    sealed = lock
+    if lock.format >= FORMAT:
+        sealed = lock.model_copy(update={"sealed": _parts(lock)})
+        sealed = sealed.model_copy(update={"seal": seal_of(sealed)})
     write_text(path, HEAD + to_toml(sealed.model_dump(mode="python", exclude_defaults=True)))
 
 
 def seal_of(lock: Lock) -> str:
     """A hash over all that a check reads: scores, texts, labels, margins, looks and how to read."""
+    return _digest(_content(lock, "seal"), 16)
+
+
+def _content(lock: Lock, *without: str) -> dict[str, Any]:
     # Without defaults, so that a key of a later version moves no seal.
-    content = lock.model_dump(mode="json", exclude_defaults=True, exclude={"seal"})
+    return lock.model_dump(mode="json", exclude_defaults=True, exclude=set(without))
+
+
+def _digest(content: object, size: int) -> str:
     text = json.dumps(content, sort_keys=True)
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
+
+
+def _parts(lock: Lock) -> dict[str, str]:
+    """Key -> a short hash of what stands under it; of a list of tables one of each of them."""
+    return {
+        key: " ".join(_digest(one, 3) for one in _tables(value)) or _digest(value, 3)
+        for key, value in _content(lock, "seal", "sealed").items()
+    }
+
+
+def _tables(value: object) -> list[Any]:
+    return value if isinstance(value, list) and value and isinstance(value[0], dict) else []
+
+
+def _changed(lock: Lock) -> str:
+    """What was changed, by the hashes of the parts."""
+    if not lock.sealed:
+        return "its seal does not fit its content"
+    now, content = _parts(lock), _content(lock, "seal", "sealed")
+    told = []
+    for key in sorted({*now, *lock.sealed}):
+        was, is_ = lock.sealed.get(key, "").split(), now.get(key, "").split()
+        if was == is_:
+            continue
+        if not was or not is_:
+            told.append(f"`{key}` was {'added' if not was else 'taken out'}")
+        elif len(was) != len(is_):
+            told.append(f"`{key}` has {len(is_)} entries, and had {len(was)}")
+        else:
+            other = [n for n, pair in enumerate(zip(was, is_, strict=True)) if pair[0] != pair[1]]
+            tables = _tables(content[key])
+            which = [_entry(tables[n], n) for n in other[:3]] if tables else []
+            more = f" and {len(other) - 3} more" if len(other) > 3 else ""
+            told.append(f"`{key}` was changed{' at ' if which else ''}{', '.join(which)}{more}")
+    return "; ".join(told) or "its seal or the hashes under `sealed` were changed"
+
+
+def _entry(table: dict[str, Any], n: int) -> str:
+    """An entry of a list by its name, item (and system) or date; by its place where it has none."""
+    named = [str(table[key]) for key in ("name", "item", "system", "date") if table.get(key)]
+    return " of ".join(map(repr, named)) or f"entry {n + 1}"
 
 
 def read_lock(path: str | Path) -> Lock:
@@ -250,11 +302,11 @@ def read_lock(path: str | Path) -> Lock:
     """
     lock = build_part(Lock, read_toml(path, "lock"), f"lock {path}")
     # A lock of format 1 has no seal; a newer one does not lose it by saying that it is old.
-    newer = lock.format >= FORMAT or lock.seal or lock.planned or lock.one_in
+    newer = lock.format >= FORMAT or lock.seal or lock.sealed or lock.planned or lock.one_in
     if newer and lock.seal != seal_of(lock):
         raise InputError(
-            f"lock {path}: it was changed by hand after voirdire wrote it (its seal does not fit "
-            "its content). Restore the file from version control, or freeze a new lock"
+            f"lock {path}: it was changed by hand after voirdire wrote it ({_changed(lock)}). "
+            "Restore the file from version control, or freeze a new lock"
         )
     return lock
 

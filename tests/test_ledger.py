@@ -14,7 +14,7 @@ from voirdire import InputError
 from voirdire.examining.correcting import correct, escalate
 from voirdire.running import run
 from voirdire.store.ledger import LabelUse, keep_look, ledger_of, looks_at, unit_hash
-from voirdire.study import build_study
+from voirdire.study import ReadOptions, build_study
 
 voirdire = partial(typed, COLUMNS="100")
 
@@ -158,6 +158,15 @@ def test_units_that_a_judge_was_shown_are_left_out_and_counted(shown):
     assert set(finding.places) == {"i3 of bot", "i7 of bot"}
     one = found.scores[0].corrected
     assert (one.n_labelled, one.n_unlabelled) == (28, 30)
+    # Labels of a file that are joined to the session's ratings are those of the same units.
+    human = pl.read_csv(shown.parent / "human.csv").with_columns(rater=pl.lit("ben"))
+    human.write_csv(shown.parent / "ben.csv")
+    joined = correct(
+        shown, reference=["ben"], judges=["judge"],
+        read=ReadOptions(human=(shown.parent / "ben.csv",)),
+    )  # fmt: skip
+    assert joined.scores[0].corrected.value == pytest.approx(one.value)
+    assert [f.count for f in joined.findings if f.kind == "examples_left_out"] == [2]
 
 
 def test_a_session_keeps_what_its_labels_chose(shown):

@@ -304,6 +304,26 @@ def slow_spreads(rows, groups):
     return found
 
 
+def slow_partly(rows, groups, spreads):
+    """How much less rows of clusters that are labelled in part vary, labelled ones and others."""
+    found = {(s, kind): 1.0 for s in (1, -1) for kind in (True, False)}
+    of = {(s, g): [r for r in rows if (r[0], r[1]) == (s, g)] for s in (1, -1) for g in groups}
+    if all(len({math.isnan(r[2]) for r in own}) <= 1 for own in of.values()):
+        return found
+    for s, kind in found:
+        scores = [r[3] for r in rows if r[0] == s]
+
+        def alike_size(counts):
+            return sum(n * n for n in counts) / sum(counts)
+
+        size = alike_size([len(of[s, g]) for g in groups])
+        alike = (spreads[s, s] / np.var(scores) - 1) / (size - 1)
+        alike = min(max(alike, 0), 1)
+        own = alike_size([sum(math.isnan(r[2]) != kind for r in of[s, g]) for g in groups])
+        found[s, kind] = (1 + (own - 1) * alike) / (1 + (size - 1) * alike)
+    return found
+
+
 def slow_parts(rows, groups, column, *, labelled):
     """Each cluster's part in a difference of means."""
     found = dict.fromkeys(groups, 0.0)
@@ -326,7 +346,7 @@ def slow_signal(rows, groups):
     return t2 / (t2 + 1)
 
 
-def slow_fit(rows, groups, spreads):
+def slow_fit(rows, groups, spreads, partly):
     """The difference, and the weight of the judge in it."""
     gain = cost = value = 0.0
     for s, t in BOTH:
@@ -340,7 +360,8 @@ def slow_fit(rows, groups, spreads):
             counts = [sizes(rows, g, labelled=labelled) for g in groups]
             shared = sum(math.sqrt(n[s] * n[t]) for n in counts)
             whole = sum(n[s] for n in counts) * sum(n[t] for n in counts)
-            cost += s * t * spreads[s, t] * shared / whole
+            part = math.sqrt(partly[s, labelled] * partly[t, labelled])
+            cost += s * t * spreads[s, t] * part * shared / whole
     y, f = (slow_parts(rows, groups, column, labelled=True) for column in (2, 3))
     others = slow_parts(rows, groups, 3, labelled=False)
     gain -= sum(others[g] * y[g] for g in groups)
@@ -363,9 +384,12 @@ def slow_difference(a, b, clusters):
     ]
     groups = sorted({group for _, group, _, _ in rows})
     spreads = slow_spreads(rows, groups)
-    value, weight = slow_fit(rows, groups, spreads)
+    partly = slow_partly(rows, groups, spreads)
+    value, weight = slow_fit(rows, groups, spreads, partly)
     labelled = [g for g in groups if sides(rows, g)]
-    without = {g: slow_fit([r for r in rows if r[1] != g], groups, spreads)[0] for g in labelled}
+    without = {
+        g: slow_fit([r for r in rows if r[1] != g], groups, spreads, partly)[0] for g in labelled
+    }
     middle = sum(without.values()) / len(without)
     counts = {s: sum(s in sides(rows, g) for g in groups) for s in (1, -1)}
     kinds = {}
@@ -397,6 +421,20 @@ def test_a_difference_equals_its_slow_twin(design, clusters):
     assert found.value == pytest.approx(value, abs=1e-10)
     assert found.standard_error**2 == pytest.approx(variance, rel=1e-9)
     assert found.df == pytest.approx(df, rel=1e-9)
+
+
+def test_single_turns_of_dialogues_are_corrected_as_well_as_single_responses_nearly():
+    """Labelled as whole dialogues are, the judge had a quarter of its weight."""
+    chance = np.random.default_rng(3)
+    group = np.repeat(np.arange(300), chance.geometric(0.2, 300))
+    n = len(group)
+    truth, slips = ((chance.normal(size=300)[group] + chance.normal(size=n)) for _ in range(2))
+    judge = truth + 0.5 * slips
+    labels = np.where(np.isin(np.arange(n), chance.choice(n, 120, replace=False)), truth, np.nan)
+    found = prediction_powered_mean(labels, judge, clusters=group)
+    alone = prediction_powered_mean(labels, judge)
+    assert found.weight == pytest.approx(alone.weight, abs=0.15)
+    assert found.interval.width < 0.75 * found.human.interval().width
 
 
 def test_a_difference_on_the_same_items_is_the_mean_of_their_differences():

@@ -224,7 +224,7 @@ def test_examples_measure_nothing_and_a_rubric_has_its_own_words(tmp_path):
     tuned = tune(found.files["study"], "gpt 2 examples", use="single", out=tmp_path / "again",
                  reference=("ann", "ben")) if found.chosen == "gpt 2 examples" else None  # fmt: skip
     inputs = inputs_of(open_source(str(tmp_path / "out" / "session")))
-    _, (left,) = without_examples(inputs, ["gpt 2 examples"])
+    _, (left,) = without_examples(inputs, ["gpt 2 examples"], None, [inputs.session])
     assert 0 < left.count <= 15
     assert tuned is None or tuned.before.goodness == pytest.approx(by_name["gpt 2 examples"])
 

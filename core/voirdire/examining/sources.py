@@ -382,9 +382,16 @@ def _labelled(files: tuple[Path, ...]) -> tuple[Path, ...]:
 
     # Of a session its ratings are what labels are joined to.
     files = tuple(file / "ratings.parquet" if is_session(file) else file for file in files)
-    if not files or any(
-        not is_dataset(file) and (file.suffix in ("", ".toml") or file.is_dir()) for file in files
-    ):
+    others = [
+        file
+        for file in files
+        if not is_dataset(file) and (file.suffix in ("", ".toml") or file.is_dir())
+    ]
+    if others and not others[0].exists() and others[0].suffix != ".toml":
+        raise InputError(
+            f"--human joins labels to files of ratings or a session, and there is no {others[0]}"
+        )
+    if not files or others:
         raise InputError(
             "--human joins labels to files of ratings; in a study write a [[data.sources]] with "
             "the key `key`"

@@ -160,7 +160,7 @@ def fit(data: Columns, method: Method, *, alone: bool = True, shrink: bool = Tru
         shared = pairs.sum(0) - np.concatenate([np.zeros((1, *pairs.shape[1:])), pairs])
         world = _WeightSums(
             (flat.T @ flat).reshape(2 * (data.sides, 7)), _judge_spread(data),
-            data.weights is not None, shrink,
+            _partly(data, every), data.weights is not None, shrink,
         )  # fmt: skip
         weights = world.weight(sums, out, shared, of_y, of_f)
         weights = weights * (weights[0] > 0)
@@ -228,11 +228,13 @@ class _EstimateSpread:
 @dataclass(frozen=True, slots=True)
 class _WeightSums:
     """What a weight rests on besides the sums: their products over all clusters, (S, 7, S, 7), and
-    the judge's (co)variance of a single row, (S, S).
+    the judge's (co)variance of a single row, (S, S), of all rows, and in parts of it, (2, S), of
+    those of clusters that are labelled in part: of labelled ones and of the others.
     """
 
     products: Floats
     spread: Floats
+    partly: Floats
     weighted: bool
     shrink: bool
 
@@ -257,17 +259,18 @@ class _WeightSums:
                 every - (a * out).sum(-1)[..., None] * (b * out).sum(-1)[..., None, :]
             )
 
-        def by_spread(size: int, root: int) -> Floats:
+        def by_spread(size: int, root: int, partly: Floats) -> Floats:
             """The judge's variance in a mean of that size, were its spread that of all rows."""
+            spread = self.spread * np.sqrt(partly[:, None] * partly)
             each = np.where(live, _SIGNS[:sides] / sums[..., size], 0.0)
             common = self.products[:, root, :, root] - (
                 out[..., root, None] * out[..., None, :, root]
             )
-            return np.asarray(each[..., None] * self.spread * common * each[..., None, :])
+            return np.asarray(each[..., None] * spread * common * each[..., None, :])
 
-        others = by_spread(_N, _ROOT_N)
+        others = by_spread(_N, _ROOT_N, self.partly[1])
         yf, ff = together(of_y, of_f), together(of_f, of_f)
-        own = factor * ff if self.weighted else by_spread(_W, _ROOT_W)
+        own = factor * ff if self.weighted else by_spread(_W, _ROOT_W, self.partly[0])
         gain = _all(factor * yf) - _all(together(of_r, of_y))
         cost = _all(others) + _all(own) - 2 * _all(together(of_r, of_f))
         # Two sides that a judge scores alike leave a cost of rounding, and no weight; so do labels
@@ -396,6 +399,34 @@ def _judge_spread(data: Columns) -> Floats:
     still = np.diag(spread) <= _STILL * max(1.0, float(np.abs(data.judge).max())) ** 2
     spread[still], spread[:, still] = 0.0, 0.0
     return spread
+
+
+def _partly(data: Columns, every: Floats) -> Floats:
+    """(2, S): by how much less than rows of whole clusters labelled rows vary, and the others do,
+    where clusters are labelled in part; 1 where they are labelled whole or not at all.
+
+    One turn of a dialogue is a single row, though turns of the dialogue are alike. Were it counted
+    as whole dialogues are, the judge would seem to vary more among the labels than it does, and
+    would be used the less.
+    """
+    found = np.ones((2, data.sides))
+    labelled, others = every[..., _W], every[..., _N]
+    if not data.clustered or data.weights is not None or not (labelled * others).any():
+        return found
+    spread = np.diag(_judge_spread(data))
+    for side in range(data.sides):
+        scores = data.judge[data.side == side]
+        whole = labelled[:, side] + others[:, side]
+        # The mean size of the cluster that a row is of, and how alike its rows are.
+        size, varies = float((whole**2).sum() / whole.sum()), float(scores.var())
+        if size <= 1 or not varies > 0:
+            continue
+        alike = min(max((spread[side] / varies - 1) / (size - 1), 0.0), 1.0)
+        for k, counts in enumerate((labelled[:, side], others[:, side])):
+            if counts.any():
+                own = float((counts**2).sum() / counts.sum())
+                found[k, side] = (1 + (own - 1) * alike) / (1 + (size - 1) * alike)
+    return found
 
 
 def _unlabelled_variance(every: Floats, method: Method) -> float:

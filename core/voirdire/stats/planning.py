@@ -403,9 +403,12 @@ def _scores(y: Floats, f: Floats, group: Any) -> _Pilot:
     every = np.asarray(np.bincount(group, weights=f - f.mean()), float)
     size, whole = float(labelled.sum() / len(of_y)), len(f) / len(every)
     every = every * (size / whole)
-    of_same = every[np.unique(group[labelled])]
-    varies = float(of_f.var())
-    rest = float(of_same.var()) / varies if varies > 0 else 1.0
+    varies, rest = float(of_f.var()), 1.0
+    # Where clusters are labelled in part, and the larger ones the likelier: as the judge's mean of
+    # all rows varies, beside that of as many labelled clusters.
+    counts = np.bincount(group)
+    if varies > 0 and (np.bincount(rows) < counts[np.unique(group[labelled])]).any():
+        rest = float((every**2).mean()) / varies
     return _Pilot(of_y, of_f, every, size, rest)
 
 

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from voirdire.examining.inputs import Inputs
+    from voirdire.study import Study
 
 
 def without_examples(
-    inputs: Inputs, judges: Sequence[str], examples: str | Path | None = None
+    inputs: Inputs,
+    judges: Sequence[str],
+    examples: str | Path | None = None,
+    sessions: Sequence[Path] = (),
 ) -> tuple[Inputs, tuple[Finding, ...]]:
     """The same without the responses that a judge was shown as examples, and how many these are.
 
-    In a session they are found in the prompts; `examples` names those of a file. Both label and
+    In `sessions` they are found in the prompts; `examples` names those of a file. Both label and
     score go: the judge has seen what people say of these, and is better there than elsewhere.
 
     Raises
@@ -40,9 +44,8 @@ def without_examples(
         _system=pl.col("system").cast(pl.String).fill_null(""),
     )
     shown = set() if examples is None else _named(examples)
-    session = inputs.session
     human = pl.col("rater").cast(pl.String).is_in(list(inputs.panel.reference))
-    if session is not None and _is_session(session):
+    for session in sessions:
         from voirdire.store.shown import shown_as_examples  # noqa: PLC0415 - loads the store
 
         units = ratings.filter(human, pl.col("score").is_not_null())
@@ -79,10 +82,16 @@ def _named(path: str | Path) -> set[tuple[str, str]]:
     }
 
 
-def _is_session(folder: Path) -> bool:
+def judged_in(session: Path | None, study: Study) -> tuple[Path, ...]:
+    """The sessions that judged what is read: the one that is read itself, or those to whose ratings
+    labels were joined.
+    """
     from voirdire.store import is_session  # noqa: PLC0415 - loads the store
 
-    return is_session(folder)
+    folders = [Path(study.folder, source.path).parent for source in study.data.sources]
+    if session is not None:
+        folders.append(session)
+    return tuple(folder for folder in dict.fromkeys(folders) if is_session(folder))
 
 
 def label_files(inputs: Inputs) -> tuple[Path, ...]:

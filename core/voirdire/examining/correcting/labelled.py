@@ -10,7 +10,7 @@ import polars as pl
 
 from voirdire.errors import InputError, listed, not_there
 from voirdire.examining.as_ratings import inputs_of_labels, inputs_of_wins, one_of_labels
-from voirdire.examining.correcting.fresh import used_before, without_examples
+from voirdire.examining.correcting.fresh import judged_in, used_before, without_examples
 from voirdire.examining.ratings.cube import build_cube
 from voirdire.examining.source import inputs_of, open_source
 from voirdire.examining.verdict.gathering import by_response, clusters_of, names_by_response
@@ -236,9 +236,10 @@ def read_parts(  # noqa: PLR0913 - as read_labelled
         rated = [inputs_of(opened)]
     else:
         rated = list(inputs_of_labels(opened, reference))
+    asked_in = judged_in(opened.session, opened.study)
     for inputs in rated:
         own = inputs if drawn is None else _with_probabilities(inputs, drawn)
-        own, shown = without_examples(own, _judges(own, judges), examples)
+        own, shown = without_examples(own, _judges(own, judges), examples, asked_in)
         part = _labelled(own, judges, by, leave_out=leave_out, within=within)
         asked = one_of_labels(opened, part.attributes)
         found = (*shown, *part.findings)

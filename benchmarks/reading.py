@@ -2,7 +2,7 @@
 
     python benchmarks/reading.py [--shell] [--bare]
 
-The sets 7, 8 and 9 of tests/ (150 files) with their truth beside. `--shell` also types each command
+The sets 7 to 10 of tests/ (210 files) with their truth beside. `--shell` also types each command
 and the one that a question ends in (three minutes); `--bare` gives no `--reference`.
 """
 
@@ -19,9 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import reading_files_7
 import reading_files_8
 import reading_files_9
+import reading_files_10
 from reading_check_7 import at_the_shell, outcome
 
-SETS = {7: reading_files_7.sixty, 8: reading_files_8.cases, 9: reading_files_9.cases}
+SETS = {7: reading_files_7.sixty, 8: reading_files_8.cases, 9: reading_files_9.cases,
+        10: reading_files_10.cases}  # fmt: skip
 
 
 def main() -> None:

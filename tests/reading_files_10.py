@@ -4,7 +4,7 @@ Totals below, notes above, codes that look like numbers, scores as "4/5", slider
 three header rows, sheets by month or rater, a judge out of 100 beside stars, letters of 1251.
 """
 
-# ruff: noqa: PERF401, PLR0915, PLR0914 - rows are added one by one, as the files that are made
+# ruff: noqa: PLR0915, PLR0917 - rows are added one by one, as the files that are made
 from __future__ import annotations
 
 import json
@@ -41,7 +41,9 @@ Rows = list[list[Any]]
 def engineer() -> list[Made]:
     made = []
 
-    def add(name: str, file: str, content: str, reference: str, t: dict[Any, Any], **more: Any) -> None:
+    def add(
+        name: str, file: str, content: str, reference: str, t: dict[Any, Any], **more: Any
+    ) -> None:
         made.append(Made(name, "engineer", text(file, content, more.pop("encoding", "utf-8")), reference,
                          more.pop("kind", "score"), t, **more))  # fmt: skip
 
@@ -51,7 +53,14 @@ def engineer() -> list[Made]:
     rows: Rows = [["Ref", "Candidate", "Tokens In", "Tokens Out", "SME", "AutoEval"]]
     rows += [[i, s, p.draw.randint(1, 4), p.draw.randint(30, 900), int(t[i, s, "SME", ""]),
               int(t[i, s, "AutoEval", ""])] for i in items for s in systems]  # fmt: skip
-    add("crlf-tsv", "export.tsv", delimited(rows, "\t").replace("\n", "\r\n"), "SME", t, encoding="utf-8-sig")
+    add(
+        "crlf-tsv",
+        "export.tsv",
+        delimited(rows, "\t").replace("\n", "\r\n"),
+        "SME",
+        t,
+        encoding="utf-8-sig",
+    )
 
     p = Panel(10002)
     items, systems = [f"{p.draw.getrandbits(96):024x}" for _ in range(40)], ["blue", "green"]
@@ -102,7 +111,9 @@ def engineer() -> list[Made]:
     t = p.scores(items, systems, {"ed": 0.5, "ann": 0.5, "phi-4": 0.7}, scale=(1, 7))
     for k in p.draw.sample(list(t), 12):
         del t[k]
-    columns: dict[str, list[Any]] = {c: [] for c in ("doc_key", "pipeline", "who", "grade", "doc_len")}
+    columns: dict[str, list[Any]] = {
+        c: [] for c in ("doc_key", "pipeline", "who", "grade", "doc_len")
+    }
     for i in items:
         for s in systems:
             for r in ("ed", "ann", "phi-4"):
@@ -112,7 +123,9 @@ def engineer() -> list[Made]:
                     columns[c].append(cell)
 
     def categorical(folder: Path, columns: dict[str, list[Any]] = columns) -> list[str]:
-        frame = pl.DataFrame(columns).cast({"pipeline": pl.Categorical, "who": pl.Categorical, "grade": pl.Int8})
+        frame = pl.DataFrame(columns).cast(
+            {"pipeline": pl.Categorical, "who": pl.Categorical, "grade": pl.Int8}
+        )
         frame.write_parquet(folder / "panel.parquet")
         return ["panel.parquet"]
 
@@ -142,7 +155,12 @@ def engineer() -> list[Made]:
     p = Panel(10010)
     items, systems = names("q", 40), ["sysA", "sysB"]
     t = p.scores(items, systems, {"human": 0.5, "gpt-4o": 0.7})
-    content = json.dumps({r: {i: {s: int(t[i, s, r, ""]) for s in systems} for i in items} for r in ("human", "gpt-4o")})
+    content = json.dumps(
+        {
+            r: {i: {s: int(t[i, s, r, ""]) for s in systems} for i in items}
+            for r in ("human", "gpt-4o")
+        }
+    )
     add("keyed-by-rater", "all.json", content, "human", t)
     return made
 
@@ -160,7 +178,9 @@ def workbooks() -> list[Made]:
     t = p.scores(items, systems, {human: 0.6, judge: 0.9}, scale=(0, 10))
     table: Rows = [["Lfd. Nr.", "Schadenfall", "Prompt-Stand", human, judge, "Bearbeitungszeit"]]
     for n, (i, s) in enumerate((i, s) for i in items for s in systems):
-        table.append([n + 1, i, s, int(t[i, s, human, ""]), int(t[i, s, judge, ""]), p.draw.randint(1, 40)])
+        table.append(
+            [n + 1, i, s, int(t[i, s, human, ""]), int(t[i, s, judge, ""]), p.draw.randint(1, 40)]
+        )
     add("de-points", "schaeden.xlsx", lambda w, c=table: sheet(w, "Schäden", c), human, t)
 
     p = Panel(10102)
@@ -191,7 +211,9 @@ def workbooks() -> list[Made]:
     items, systems = names("Chat ", 30, width=1), ["Mai", "Juni"]
     t = p.scores(items, systems, {"QS": 0.5, "GPT": 0.7})
     table = [["Chat", "Modellstand", "QS", "GPT"]]
-    table += [[i, s, int(t[i, s, "QS", ""]), int(t[i, s, "GPT", ""])] for i in items for s in systems]
+    table += [
+        [i, s, int(t[i, s, "QS", ""]), int(t[i, s, "GPT", ""])] for i in items for s in systems
+    ]
     table += [[], ["Legende:"], ["1 = sehr schlecht"], ["5 = sehr gut"]]
     add("de-legend", "chats.xlsx", lambda w, c=table: sheet(w, "Chats", c), "QS", t)
 
@@ -199,7 +221,10 @@ def workbooks() -> list[Made]:
     items, systems = names("Antwort ", 34, width=1), ["A", "B"]
     raters = ("Fr. Amsel", "Hr. Dohle", "ChatGPT")
     t = p.scores(items, systems, dict.fromkeys(raters, 0.6))
-    table = [["Antwort", "System", "Bewertung durch", None, None, "Länge"], [None, None, *raters, None]]
+    table = [
+        ["Antwort", "System", "Bewertung durch", None, None, "Länge"],
+        [None, None, *raters, None],
+    ]
     table += [[i, s, *(int(t[i, s, r, ""]) for r in raters), p.draw.randint(40, 300)]
               for i in items for s in systems]  # fmt: skip
 
@@ -232,7 +257,13 @@ def workbooks() -> list[Made]:
              ["Copie", "Lot", "Expert (sur 20)", "IA (sur 20)", "Commentaire"]]  # fmt: skip
     table += [[i, p.draw.randint(1, 4), t[i, "", "Expert (sur 20)", ""], t[i, "", "IA (sur 20)", ""],
                p.draw.choice([None, "à relire"])] for i in items]  # fmt: skip
-    add("fr-over-twenty", "copies.xlsx", lambda w, c=table: sheet(w, "Copies", c), "Expert (sur 20)", t)
+    add(
+        "fr-over-twenty",
+        "copies.xlsx",
+        lambda w, c=table: sheet(w, "Copies", c),
+        "Expert (sur 20)",
+        t,
+    )
 
     p = Panel(10108)
     items, systems = names("Sinistre ", 32, width=1), ["mars", "avril"]
@@ -242,14 +273,29 @@ def workbooks() -> list[Made]:
               for i in items for s in systems]  # fmt: skip
     means = [round(sum(r[k] for r in table[1:]) / 64, 2) for k in (2, 3, 4)]
     table += [["Moyenne", None, *means], ["Écart-type", None, 1.12, 1.2, 0.9]]
-    add("fr-mean-and-spread", "sinistres.xlsx", lambda w, c=table: sheet(w, "Feuil1", c), "Gestionnaire", t)
+    add(
+        "fr-mean-and-spread",
+        "sinistres.xlsx",
+        lambda w, c=table: sheet(w, "Feuil1", c),
+        "Gestionnaire",
+        t,
+    )
 
     p = Panel(10109)
     items, raters = names("DOS-", 28), ("Aline", "Karim", "LLM")
     t = p.scores(items, [""], dict.fromkeys(raters, 0.6), ("Clarté", "Exactitude"))
     table = [["Date", "Dossier", "Correcteur", "Critère", "Appréciation"]]
-    table += [[f"{n % 28 + 1:02d}/05/2026", i, r, a, int(v)] for n, ((i, _, r, a), v) in enumerate(t.items())]
-    add("fr-long-dates", "corrections.xlsx", lambda w, c=table: sheet(w, "Corrections", c), "Aline,Karim", t)
+    table += [
+        [f"{n % 28 + 1:02d}/05/2026", i, r, a, int(v)]
+        for n, ((i, _, r, a), v) in enumerate(t.items())
+    ]
+    add(
+        "fr-long-dates",
+        "corrections.xlsx",
+        lambda w, c=table: sheet(w, "Corrections", c),
+        "Aline,Karim",
+        t,
+    )
 
     p = Panel(10110)
     items, systems = names("Question ", 36, width=1), ["GPT", "Mistral"]
@@ -257,7 +303,9 @@ def workbooks() -> list[Made]:
     table = [["Question", *(f"{r} – {s}" for r in ("Expert", "IA") for s in systems), "Thème"]]
     table += [[i, *(int(t[i, s, r, ""]) for r in ("Expert", "IA") for s in systems), p.draw.choice(["droit", "fisc"])]
               for i in items]  # fmt: skip
-    add("fr-dashes-wide", "questions.xlsx", lambda w, c=table: sheet(w, "Questions", c), "Expert", t)
+    add(
+        "fr-dashes-wide", "questions.xlsx", lambda w, c=table: sheet(w, "Questions", c), "Expert", t
+    )
 
     p = Panel(10111)
     items = names("avis ", 50, width=1)
@@ -267,18 +315,34 @@ def workbooks() -> list[Made]:
     for i in items:
         if p.draw.random() < 0.1:
             t.pop((i, "", "Relecteur", ""))
-        rows.append([i, *(t.get((i, "", r, ""), "NR") for r in ("Relecteur", "Modèle IA")), p.draw.randint(20, 200)])
+        rows.append(
+            [
+                i,
+                *(t.get((i, "", r, ""), "NR") for r in ("Relecteur", "Modèle IA")),
+                p.draw.randint(20, 200),
+            ]
+        )
     made.append(Made("fr-nr", "workbook", text("avis.csv", delimited(rows, ";", comma=True), "cp1252"), "Relecteur",
                      "score", t))  # fmt: skip
 
     p = Panel(10112)
-    words = ["pas du tout d'accord", "plutôt pas d'accord", "neutre", "plutôt d'accord", "tout à fait d'accord"]
+    words = [
+        "pas du tout d'accord",
+        "plutôt pas d'accord",
+        "neutre",
+        "plutôt d'accord",
+        "tout à fait d'accord",
+    ]
     items = names("Énoncé ", 60, width=1)
     numbers = p.scores(items, [""], {"Panel": 0.5, "Assistant": 0.7})
     t = {k: words[int(v) - 1] for k, v in numbers.items()}
     table = [["Énoncé", "Panel", "Assistant", "Vague"]]
-    table += [[i, t[i, "", "Panel", ""], t[i, "", "Assistant", ""], p.draw.randint(1, 3)] for i in items]
-    add("fr-agreement", "accord.xlsx", lambda w, c=table: sheet(w, "Accord", c), "Panel", t, "words")
+    table += [
+        [i, t[i, "", "Panel", ""], t[i, "", "Assistant", ""], p.draw.randint(1, 3)] for i in items
+    ]
+    add(
+        "fr-agreement", "accord.xlsx", lambda w, c=table: sheet(w, "Accord", c), "Panel", t, "words"
+    )
     return made
 
 
@@ -287,7 +351,9 @@ def shapes() -> list[Made]:
 
     def add(name: str, file: str, rows: Sequence[Sequence[Any]], reference: str, t: dict[Any, Any],
             **more: Any) -> None:  # fmt: skip
-        made.append(Made(name, "shapes", text(file, delimited(rows)), reference, "score", t, **more))
+        made.append(
+            Made(name, "shapes", text(file, delimited(rows)), reference, "score", t, **more)
+        )
 
     p = Panel(10201)
     items, raters, attributes = names("reply", 40), ("Ann", "GPT"), ("Clarity", "Tone", "Depth")
@@ -309,7 +375,10 @@ def shapes() -> list[Made]:
     rows = [["StartDate", "EndDate", "Finished", "ResponseId", *items],
             ["Start Date", "End Date", "Finished", "Response ID", *(f"How good is answer {k}?" for k in items)],
             [json.dumps({"ImportId": c}) for c in ("startDate", "endDate", "finished", "_recordId", *items)]]  # fmt: skip
-    rows += [["2026-05-04 09:12:00", "2026-05-04 09:31:00", 1, r, *(int(t[i, "", r, ""]) for i in items)] for r in people]
+    rows += [
+        ["2026-05-04 09:12:00", "2026-05-04 09:31:00", 1, r, *(int(t[i, "", r, ""]) for i in items)]
+        for r in people
+    ]
     add("qualtrics", "survey.csv", rows, "R_1aB2c,R_3dE4f", t)
 
     p = Panel(10204)
@@ -331,7 +400,10 @@ def shapes() -> list[Made]:
     items = names("essay-", 26)
     t = p.scores(items, [""], {"bea": 0.5, "cyd": 0.5, "judge-llm": 0.7}, scale=(1, 6))
     rows = [["text_ref", "evaluator", "score", "score_normalised", "flag"]]
-    rows += [[i, r, int(v), round((v - 1) / 5, 3), p.draw.choice(["", "", "late"])] for (i, _, r, _), v in t.items()]
+    rows += [
+        [i, r, int(v), round((v - 1) / 5, 3), p.draw.choice(["", "", "late"])]
+        for (i, _, r, _), v in t.items()
+    ]
     add("normalised-too", "both.csv", rows, "bea,cyd", t)
 
     p = Panel(10206)
@@ -361,13 +433,26 @@ def shapes() -> list[Made]:
                                 for i in items)
         for s in systems
     }  # fmt: skip
-    made.append(Made("jsonl-a-system", "shapes", texts(files, ["base.jsonl", "tuned.jsonl"]), "human", "score", t))
+    made.append(
+        Made(
+            "jsonl-a-system",
+            "shapes",
+            texts(files, ["base.jsonl", "tuned.jsonl"]),
+            "human",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10209)
     items, systems = names("rv", 36), ["x1", "x2"]
     t = p.scores(items, systems, {"editor": 0.5, "grader": 0.7})
     rows = [["review", "build_tag", "editor", "grader"]]
-    rows += [[i, s, *(f"{int(t[i, s, r, ''])}/5" for r in ("editor", "grader"))] for i in items for s in systems]
+    rows += [
+        [i, s, *(f"{int(t[i, s, r, ''])}/5" for r in ("editor", "grader"))]
+        for i in items
+        for s in systems
+    ]
     add("of-five", "fives.csv", rows, "editor", t)
     return made
 
@@ -396,7 +481,9 @@ def languages() -> list[Made]:
     t = p.scores(items, [""], dict.fromkeys(raters, 0.6), ("正確さ", "丁寧さ"))
     rows: Rows = [["文書", "評価者", "観点", "点数", "所要秒"]]
     rows += [[i, r, a, int(v), p.draw.randint(1, 60)] for (i, _, r, a), v in t.items()]
-    made.append(Made("ja-long", "heads", text("hyoka.csv", delimited(rows)), "田中,佐藤", "score", t))
+    made.append(
+        Made("ja-long", "heads", text("hyoka.csv", delimited(rows)), "田中,佐藤", "score", t)
+    )
 
     p = Panel(10308)
     items, systems = names("wniosek ", 40, width=1), ["stary", "nowy"]
@@ -420,7 +507,11 @@ def exports() -> list[Made]:
                    "authorUserId", "configId"]]  # fmt: skip
     rows += [[f"s-{n}", stamp(n), i, "", "helpfulness", int(v), "NUMERIC", r, sentence(p.draw, 3),
               "user-77" if r == "ANNOTATION" else "", ""] for n, ((i, _, r, _), v) in enumerate(t.items())]  # fmt: skip
-    made.append(Made("langfuse-csv", "exports", text("scores.csv", delimited(rows)), "ANNOTATION", "score", t))
+    made.append(
+        Made(
+            "langfuse-csv", "exports", text("scores.csv", delimited(rows)), "ANNOTATION", "score", t
+        )
+    )
 
     p = Panel(10402)
     items, workers = names("hit", 40), ["A1XK", "A2QP", "A3ZZ", "A9LM"]
@@ -443,7 +534,14 @@ def exports() -> list[Made]:
     t = p.scores(items, [""], {**dict.fromkeys(people, 0.5), "gpt-4o": 0.7})
 
     def rated(v: float) -> list[Any]:
-        return [{"from_name": "quality", "to_name": "text", "type": "rating", "value": {"rating": int(v)}}]
+        return [
+            {
+                "from_name": "quality",
+                "to_name": "text",
+                "type": "rating",
+                "value": {"rating": int(v)},
+            }
+        ]
 
     tasks = [
         {"id": int(i), "data": {"text": sentence(p.draw)},
@@ -466,7 +564,16 @@ def exports() -> list[Made]:
                                       "score": t[i, "", "helpfulness grader", ""]}],
                          "sample": {"model": "gpt-4o-mini", "output": [{"role": "assistant", "content": "x"}]}})
              for n, i in enumerate(items)]  # fmt: skip
-    made.append(Made("openai-human", "exports", text("items.jsonl", "\n".join(lines)), "human_grade", "score", t))
+    made.append(
+        Made(
+            "openai-human",
+            "exports",
+            text("items.jsonl", "\n".join(lines)),
+            "human_grade",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10405)
     items = [f"How long does step {k} take?" for k in range(40)]
@@ -498,13 +605,40 @@ def exports() -> list[Made]:
     p = Panel(10407)
     items = [f"What does clause {k} say?" for k in range(42)]
     t = p.scores(items, [""], {"expert_score": 0.25}, scale=(0, 4))
-    rows = [["user_input", "retrieved_contexts", "response", "reference", "faithfulness", "expert_score"]]
+    rows = [
+        [
+            "user_input",
+            "retrieved_contexts",
+            "response",
+            "reference",
+            "faithfulness",
+            "expert_score",
+        ]
+    ]
     for i in items:
         t[i, "", "expert_score", ""] /= 4
         f = round(min(1, max(0, t[i, "", "expert_score", ""] + p.draw.gauss(0, 0.15))), 4)
         t[i, "", "faithfulness", ""] = f
-        rows.append([i, "['a passage', 'another']", sentence(p.draw), sentence(p.draw), f, t[i, "", "expert_score", ""]])
-    made.append(Made("ragas-csv", "exports", text("ragas_results.csv", delimited(rows)), "expert_score", "score", t))
+        rows.append(
+            [
+                i,
+                "['a passage', 'another']",
+                sentence(p.draw),
+                sentence(p.draw),
+                f,
+                t[i, "", "expert_score", ""],
+            ]
+        )
+    made.append(
+        Made(
+            "ragas-csv",
+            "exports",
+            text("ragas_results.csv", delimited(rows)),
+            "expert_score",
+            "score",
+            t,
+        )
+    )
     return made
 
 
@@ -520,7 +654,13 @@ def labelled() -> list[Made]:
         t = p.labels(items, raters, labels)
         rows = [[item, *more, *raters]]
         for k, i in enumerate(items):
-            rows.append([i, *(f(p.draw, k) for f in more.values()), *(shown(p.draw, t[i, "", r, ""]) for r in raters)])
+            rows.append(
+                [
+                    i,
+                    *(f(p.draw, k) for f in more.values()),
+                    *(shown(p.draw, t[i, "", r, ""]) for r in raters),
+                ]
+            )
         made.append(Made(name, "labels", text(f"{name}.csv", delimited(rows)), reference, kind, t, options=list(options)))  # fmt: skip
 
     wide("theme-numbers", 10501, "interview", {"coder1": .1, "coder2": .1, "gpt": .2}, ["1", "2", "3", "4", "9"],
@@ -536,34 +676,70 @@ def labelled() -> list[Made]:
     for i in items:
         true = {f for f in tags if p.draw.random() < 0.4} or {"advice"}
         for r, e in (("theme_coder", 0.06), ("theme_gpt", 0.12)):
-            t[i, "", r, ""] = "|".join(sorted(f for f in tags if (f in true) != (p.draw.random() < e)) or ["advice"])
+            t[i, "", r, ""] = "|".join(
+                sorted(f for f in tags if (f in true) != (p.draw.random() < e)) or ["advice"]
+            )
         rows.append([i, *("; ".join(t[i, "", r, ""].split("|")) for r in ("theme_coder", "theme_gpt")),
                      p.draw.randint(1, 50)])  # fmt: skip
-    made.append(Made("sets-semicolons", "labels", text("themes.csv", delimited(rows)), "theme_coder", "label set", t))
+    made.append(
+        Made(
+            "sets-semicolons",
+            "labels",
+            text("themes.csv", delimited(rows)),
+            "theme_coder",
+            "label set",
+            t,
+        )
+    )
 
     p = Panel(10505)
     items = names("com", 50)
-    t = p.scores(items, [""], {"rita": 0.3, "sven": 0.3, "qwen": 0.4}, ("joy", "anger", "fear"), scale=(0, 1))
+    t = p.scores(
+        items, [""], {"rita": 0.3, "sven": 0.3, "qwen": 0.4}, ("joy", "anger", "fear"), scale=(0, 1)
+    )
     rows = [["comment_id", "coder", "joy", "anger", "fear", "secs"]]
     rows += [[i, r, *(int(t[i, "", r, a]) for a in ("joy", "anger", "fear")), p.draw.randint(2, 50)]
              for i in items for r in ("rita", "sven", "qwen")]  # fmt: skip
-    made.append(Made("emotions-long", "labels", text("emotions.csv", delimited(rows)), "rita,sven", "score", t))
+    made.append(
+        Made(
+            "emotions-long",
+            "labels",
+            text("emotions.csv", delimited(rows)),
+            "rita,sven",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10506)
     items = names("Antrag ", 65, width=1)
     t = p.labels(items, {"Sachbearbeiter": 0.1, "KI-Vorschlag": 0.2}, ["ja", "nein", "unklar"])
     table: Rows = [["Antrag", "Sachbearbeiter", "KI-Vorschlag", "Referat"]]
-    table += [[i, t[i, "", "Sachbearbeiter", ""], t[i, "", "KI-Vorschlag", ""], p.draw.choice(["R1", "R2"])] for i in items]
+    table += [
+        [
+            i,
+            t[i, "", "Sachbearbeiter", ""],
+            t[i, "", "KI-Vorschlag", ""],
+            p.draw.choice(["R1", "R2"]),
+        ]
+        for i in items
+    ]
     made.append(Made("de-yes-no", "labels", book("antraege.xlsx", lambda w, c=table: sheet(w, "Anträge", c)),
                      "Sachbearbeiter", "label", t))  # fmt: skip
 
     p = Panel(10507)
     items = names("m", 50)
-    t = p.labels(items, {"alba": 0.1, "finn": 0.1, "deepseek": 0.2}, ["support", "deny", "query", "comment"])
+    t = p.labels(
+        items, {"alba": 0.1, "finn": 0.1, "deepseek": 0.2}, ["support", "deny", "query", "comment"]
+    )
     lines = [json.dumps({"tweet": i, "annotator": r, "annotator_type": "llm" if r == "deepseek" else "human",
                          "stance": v, "certainty": p.draw.randint(1, 5), "ms": p.draw.randint(500, 9000)})
              for (i, _, r, _), v in t.items()]  # fmt: skip
-    made.append(Made("stance-long", "labels", text("stance.jsonl", "\n".join(lines)), "alba,finn", "label", t))
+    made.append(
+        Made(
+            "stance-long", "labels", text("stance.jsonl", "\n".join(lines)), "alba,finn", "label", t
+        )
+    )
     return made
 
 
@@ -583,7 +759,9 @@ def compared() -> list[Made]:
     raters = {"preferred_by_human": 0.2, "preferred_by_judge": 0.3}
     p, units, t = pairs_drawn(10602, 60, raters, ["GPT-4o", "Claude"], "w")
     rows = [["prompt", "preferred_by_human", "preferred_by_judge", "n_turns"]]
-    rows += [[i, *(winner_of(t, i, a, b, r) for r in raters), p.draw.randint(1, 4)] for i, a, b in units]
+    rows += [
+        [i, *(winner_of(t, i, a, b, r) for r in raters), p.draw.randint(1, 4)] for i, a, b in units
+    ]
     add("fixed-pair", "winners.csv", delimited(rows), "preferred_by_human", t)
 
     raters = {"author_2": 0.2, "expert_7": 0.2, "gpt4_pair": 0.3}
@@ -608,7 +786,10 @@ def compared() -> list[Made]:
     raters = {"Choix experte": 0.2, "Choix IA": 0.3}
     p, units, t = pairs_drawn(10605, 50, raters, ["Maison", "Externe", "Libre"], "Phrase ")
     rows = [["Phrase", "Système 1", "Système 2", "Choix experte", "Choix IA"]]
-    rows += [[i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("1", "2", "=")) for r in raters)] for i, a, b in units]
+    rows += [
+        [i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("1", "2", "=")) for r in raters)]
+        for i, a, b in units
+    ]
     add("fr-one-two-equal", "choix.csv", delimited(rows, ";"), "Choix experte", t)
 
     raters = {"human": 0.2, "referee": 0.3}
@@ -624,7 +805,15 @@ def compared() -> list[Made]:
     for i, a, b in units:
         for r in raters:
             one, two = p.draw.sample([a, b], 2)
-            rows.append([i, r, one, two, worded(winner_of(t, i, a, b, r), one, ("first", "second", "equal"))])
+            rows.append(
+                [
+                    i,
+                    r,
+                    one,
+                    two,
+                    worded(winner_of(t, i, a, b, r), one, ("first", "second", "equal")),
+                ]
+            )
     add("shown-first", "shown.csv", delimited(rows), "mona", t)
     return made
 

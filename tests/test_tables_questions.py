@@ -464,12 +464,44 @@ def _files_of_systems(folder: Path) -> list[object]:
     return [folder / "old.csv", "human", folder / "new.csv"]
 
 
+def _two_ids(folder: Path) -> list[object]:
+    """Each of two raters saw the stimuli at other seats."""
+    rows = "".join(
+        f"s{at},seat-{(at * step) % 41},{who},{scores[at]}\n"
+        for who, step, scores in (("ann", 7, HUMAN), ("bot", 11, JUDGE))
+        for at in range(40)
+    )
+    return [_written(folder / "r.csv", f"stim,seat,who,score\n{rows}"), "ann"]
+
+
+def _outcomes(folder: Path) -> list[object]:
+    names = ("m", "n", "k")
+    rows = "".join(
+        f"q{at},{names[at % 3]},{names[(at + 1 + at // 3 % 2) % 3]},{said[at % 3]},{said[at % 5 % 3]}\n"
+        for said in (("win", "loss", "draw"),)
+        for at in range(40)
+    )  # fmt: skip
+    return [_written(folder / "r.csv", f"task,candidate,baseline,human,gpt\n{rows}"), "human"]
+
+
+def _scores_of_items(folder: Path) -> list[object]:
+    rows = "".join(
+        f"{i},{who},{h},{j}\n"
+        for i, h, j in zip(IDS, HUMAN, JUDGE, strict=True)
+        for who in ("human_1", "human_2")
+    )
+    return [_written(folder / "r.csv", f"case,worker,rating,quality\n{rows}"), "human_1"]
+
+
 #: Where a question is raised, by file and function -> files that raise it; the second word, where
 #: there is one, is the reference.
 CASES: dict[str, Callable[[Path], list[object]]] = {
     "_rescale.ask_about_scales": _reversed,
     "_same.ask_which_are_the_same": _two_languages,
     "_row_roles._scores_of_rows": _several_scores,
+    "_keys._without_places": _two_ids,
+    "winners.ask_about_outcomes": _outcomes,
+    "_judges_beside._ask": _scores_of_items,
     "_keys._ask_what_it_is": _what_it_is,
     "_keys._first_pair": _pairs,
     "_roles._judges": _judges,

@@ -29,6 +29,7 @@ _GONE = {
     "null_ids": "without an id",
     "null_raters": "without a rater",
     "summary_rows": "sums of others",
+    "notes_below": "notes below the table",
     "duplicate_rows": "repeated",
 }
 

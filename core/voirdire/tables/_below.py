@@ -1,16 +1,17 @@
-"""Rows below a table that sum it up, known by their numbers whatever they are called."""
+"""Rows below a table that sum it up, known by their numbers whatever they are called, and notes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from voirdire.errors import listed
 from voirdire.tables._numbers import to_scores
 from voirdire.tables._tables import finding, plural
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from voirdire.tables._files import RawTable
 
 #: So many rows at the end are looked at: a mean, a deviation, a count and a blank.
@@ -18,6 +19,8 @@ _LAST = 4
 #: A mean is written with two digits behind the point, or more.
 _ROUNDED = 0.0051
 _FEWEST = 2
+#: Notes stand below a table of so many columns or more, and are so many at most.
+_FEWEST_CELLS, _MOST_NOTES = 3, 20
 
 
 def without_means_below(raw: RawTable) -> RawTable:
@@ -36,6 +39,31 @@ def without_means_below(raw: RawTable) -> RawTable:
             continue
         if _sums_up(raw, above, row):
             return _without(raw, cut)
+    return raw
+
+
+def without_notes_below(raw: RawTable) -> RawTable:
+    """The table without rows at its end that stand apart from it, below a blank one, and hold one
+    cell each: a legend, or who made the file.
+    """
+    frame = raw.frame
+    if raw.lines is None or frame.width < _FEWEST_CELLS or frame.height < 2:
+        return raw
+    apart = (raw.lines.cast(pl.Int64).tail(_MOST_NOTES + 1).diff() > 1).fill_null(value=False)
+    for at in apart.arg_true().to_list():
+        cut = max(frame.height - _MOST_NOTES - 1, 0) + int(at)
+        filled = frame.slice(cut).select(pl.sum_horizontal(pl.all().is_not_null())).to_series()
+        if not 0 < cut < frame.height or bool((filled != 1).any()):
+            continue
+        texts = [
+            str(cell) for row in frame.slice(cut).iter_rows() for cell in row if cell is not None
+        ]
+        note = finding(
+            "notes_below", "note", raw.name, texts,
+            f"{plural(len(filled), 'row')} with one cell below the table: {listed(texts)}.",
+            "Taken for notes and left out.", count=len(filled),
+        )  # fmt: skip
+        return replace(raw, frame=frame.head(cut), lines=raw.lines.head(cut)).noted(note)
     return raw
 
 

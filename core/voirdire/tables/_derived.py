@@ -29,6 +29,8 @@ _LEAST = 12
 _MOST = 6
 #: Means are written with two decimals, or as whole numbers.
 _ROUNDED = 0.00501
+#: A linear function of fewer values is any function; and what rounding leaves of its range.
+_FEWEST_VALUES, _SLIPS = 3, 0.002
 #: Words of a name over what several raters' scores come to, in the languages of most files.
 _SUMMED = pattern(
     r"(?:^|[^a-zäöüé])(?:mean|avg|average|median|mode|sum|total|max|min|majority|consensus|aggregate\w*"
@@ -216,6 +218,33 @@ def made_of_others(raw: RawTable, columns: Sequence[str], raters: Sequence[str])
         ):
             found.append(column)
     return found
+
+
+def linear_in(raw: RawTable, columns: Sequence[str]) -> dict[str, str]:
+    """Column -> another of them, of which it is a linear function and no copy: its z-score."""
+    scored = [c for c in columns if is_score(raw, c)]
+    values = {c: to_scores(raw.frame[c]).values.cast(pl.Float64).to_numpy() for c in scored}
+    found = {}
+    for column, own in values.items():
+        for other, of in values.items():
+            if other != column and _is_linear(own, of):
+                found[column] = other
+                break
+    return found
+
+
+def _is_linear(made: Floats, of: Floats) -> bool:
+    """Whether numbers are a linear function of others, on three values of these or more, rounded as
+    they are written, and not the same numbers.
+    """
+    whole = np.isfinite(made) & np.isfinite(of)
+    made, of = made[whole], of[whole]
+    if made.size < _LEAST or np.unique(of).size < _FEWEST_VALUES or (made == of).all():
+        return False
+    low, high = of.argmin(), of.argmax()
+    slope = (made[high] - made[low]) / (of[high] - of[low])
+    off = np.abs(made - (made[low] + slope * (of - of[low])))
+    return bool(slope != 0 and (off <= _SLIPS * np.ptp(made)).all())
 
 
 def _differ_by(made: Floats, one: Floats, other: Floats) -> bool:

@@ -45,6 +45,8 @@ _SPEAKS_OF_MODELS = pattern(
     r"|人工智能|人工知能|인공지능|모델|モデル|模型|评委|裁判|评审|評審|심사",
     re.IGNORECASE,
 )
+#: Of fewer levels a scale is one of yes and no, or of low, middle and high.
+_FEWEST_LEVELS = 4
 #: What stands between the labels of a set.
 _BETWEEN = pattern(r"[|;,/]")
 
@@ -166,7 +168,7 @@ def scale_of(raw: RawTable, columns: Sequence[str]) -> Scale | None:
 
 
 def on_scale(raw: RawTable, column: str, scale: Scale | None) -> bool:
-    """Whether the values of a column are levels of the reference's scale."""
+    """Whether the values of a column are levels of the reference's scale, or lie between them."""
     if scale is None or not is_score(raw, column):
         return scale is None
     scores = numbers_of_column(raw, column)
@@ -174,9 +176,18 @@ def on_scale(raw: RawTable, column: str, scale: Scale | None) -> bool:
     if not inside or scale.continuous:
         return bool(inside)
     steps = (scores - scale.low) / scale.step
-    return bool(((steps - steps.round()).abs() < 1e-6).mean() or 0) and bool(
-        ((steps - steps.round()).abs() < 1e-6).mean() >= 0.5  # type: ignore[operator]
-    )
+    whole = ((steps - steps.round()).abs() < 1e-6).mean() or 0
+    return float(whole) >= 0.5 or _is_finer(scores, scale)  # type: ignore[arg-type]
+
+
+def _is_finer(scores: pl.Series, scale: Scale) -> bool:
+    """Whether numbers are spread over a scale of several levels, on more steps than it has: a
+    share from 0 to 1 beside 0, .25, .5, .75 and 1. Beside yes and no it may be how sure one was.
+    """
+    levels = round((scale.high - scale.low) / scale.step) + 1
+    spread = float(scores.max() or 0) - float(scores.min() or 0)  # type: ignore[arg-type]
+    most = 0.5 * (scale.high - scale.low)
+    return levels >= _FEWEST_LEVELS and scores.n_unique() > levels and spread > most
 
 
 def are_shares(raw: RawTable, column: str) -> bool:

@@ -199,7 +199,11 @@ def is_kept(column: str, cells: pl.Series | None = None) -> bool:
 
 
 def _single_words(cells: pl.Series) -> bool:
-    return cells.dtype != pl.String or not cells.unique().str.contains(r"\S\s+\S").any()
+    """Whether cells hold single words, a number behind them or not: `Question 12`."""
+    if cells.dtype != pl.String:
+        return True
+    bare = cells.unique().str.replace(r"\s+#?\d+\s*$", "")
+    return not bare.str.contains(r"\S\s+\S").any()
 
 
 def _names_the_same(frames: Sequence[pl.DataFrame], column: str) -> bool:
@@ -250,15 +254,18 @@ def keys_of(
     items = [item] if item is not None else [called] if called is not None else able
     # Where both are called as usual nothing need be counted: equal keys are found later.
     usual = find("system", [c for c in free if c != called], None, raw.name)
-    alone = [c for c in items if identifies(frame, c, beside)] if system is None else []
+    # A file of one system's answers: its name stands in each row.
+    one = system if system in frame.columns and frame[system].n_unique() == 1 else None
+    alone = [c for c in items if identifies(frame, c, beside)] if system in (None, one) else []
     usual = _names_systems(frame, usual) if called and not (system or alone) else None
     if called is not None and usual is not None:
         return item or called, usual
     pairs = _crossed_whole(raw, able, alone, beside) if item is None else []
     if alone and not pairs:
+        alone = list(_without_places(raw, source, alone, beside))
         # Where the item is enough, numbers under `model` are a judge's scores.
         rest = [c for c in free if c not in alone and not may_be_scores(frame[c])]
-        return alone[0], _names_systems(frame, find("system", rest, None, raw.name))
+        return alone[0], one or _names_systems(frame, find("system", rest, None, raw.name))
     pairs = pairs or [
         (one, other)
         for one in items
@@ -287,6 +294,49 @@ def keys_of(
     last = [find("context", texts, None, raw.name) or texts[0]] if texts and not system else []
     last = counters if counters and not any(_repeats(frame, c) for c in able) else last
     return (last[0], None) if last else None
+
+
+def _without_places(
+    raw: RawTable, source: Source, alone: Sequence[str], beside: Sequence[str]
+) -> Sequence[str]:
+    """Columns that each tell a rater's rows apart, without those that number them as they come: a
+    trial is at another place for each rater.
+
+    Raises
+    ------
+    QuestionError
+        Two of the others part the rows differently.
+    """
+    frame = raw.frame
+    if len(alone) < 2 or not beside or all(_parts_alike(frame, alone[0], c) for c in alone):
+        return alone
+    kept = [c for c in alone if not _counts_within(frame, c, beside)] or list(alone)
+    # What several judged has the same name for each of them; a time is nobody else's.
+    kept = [c for c in kept if _recurs(frame, c, beside)] or kept
+    unlike = [c for c in kept if not _parts_alike(frame, kept[0], c)]
+    if unlike and not source.assume:
+        choices = (kept[0], *unlike)
+        raise QuestionError(
+            f"{raw.name}: {listed(choices)} each tell the rows of one {listed(beside)} apart; "
+            f"which names what was judged?",
+            "item", choices, f"item = {json.dumps(choices[0])}", likely=False,
+        )  # fmt: skip
+    return kept
+
+
+def _recurs(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
+    """Whether most values of a column stand beside several of the others'."""
+    held = frame.select(column, *beside).unique().group_by(column).len()
+    return 2 * int((held["len"] > 1).sum()) > held.height
+
+
+def _counts_within(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
+    """Whether the numbers of a column rise from row to row of those of each rater."""
+    numbers = pl.col(column).cast(pl.String).cast(pl.Float64, strict=False)
+    steps = frame.select(numbers.diff().over(beside)).to_series()
+    return steps.null_count() == frame.select(beside).n_unique() and bool(
+        (steps.drop_nulls() > 0).all()
+    )
 
 
 def _versions(frame: pl.DataFrame, free: Sequence[str], able: Sequence[str]) -> list[str]:

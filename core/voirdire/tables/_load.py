@@ -14,7 +14,7 @@ from voirdire.files import file_hash
 from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
-from voirdire.tables._below import without_means_below
+from voirdire.tables._below import without_means_below, without_notes_below
 from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
@@ -24,7 +24,7 @@ from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._open import open_files, with_short_names
+from voirdire.tables._open import open_files, opened, with_short_names
 from voirdire.tables._questions import (
     as_it_is_seen,
     laid_out,
@@ -254,15 +254,12 @@ def made_ready(
         No ids or scores can be found in it, or a named column is not there.
     """
     known_raters = names.raters if asked is None else (*asked.reference, *asked.judges)
-    if raw.nested:
-        from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
-
-        raw = opened_up(raw, source, known_raters)
+    raw = opened(raw, source, known_raters)
     raw = with_short_names(raw, known_raters)
-    raw = without_means_below(as_it_is_seen(raw, source))
+    raw = without_means_below(without_notes_below(as_it_is_seen(raw, source)))
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
-    raw, source = laid_out(raw, source)
+    raw, source = laid_out(raw, source, () if asked is None else asked.reference)
     elsewhere = asked is not None and not set(asked.reference) & set(raw.frame.columns)
     if asked is not None and asked.reference and elsewhere and source.layout == "auto":
         from voirdire.tables._unnamed import with_raters_in_rows  # noqa: PLC0415 - for forms alone
@@ -278,6 +275,12 @@ def made_ready(
     if asked is not None:
         seen = with_all_declared(without_ignored(raw, source), source)
         roles = roles_of(seen, source, asked, alone=alone)
+        if roles.source.rater is not None and roles.source.layout in ("long", "scores"):
+            from voirdire.tables._judges_beside import with_judges_beside  # noqa: PLC0415 - rare
+
+            more = with_judges_beside(seen, roles.source, asked)
+            if more is not seen:
+                raw, roles = more, roles_of(more, source, asked, alone=alone)
         source = roles.source
         names = replace(names, raters=roles.raters or names.raters)
     source = _as_columns(raw, source, roles)

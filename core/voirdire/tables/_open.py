@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
-    from voirdire.study import Source
+    from voirdire.study import Source, TableKeys
+
+#: Of a column so many cells are looked into for objects.
+_FIRST = 50
 
 
 def open_files(
@@ -143,6 +146,33 @@ def only_asked(reading: Reading, wanted: tuple[str, ...], name: str) -> Reading:
         f"{plural(reading.ratings.height - kept.height, 'rating')} of other attributes left out.",
     )
     return replace(reading, ratings=kept, findings=(*reading.findings, note), some=True)
+
+
+def opened(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
+    """The table with its objects opened, where what is needed is within them: those of a JSON file,
+    and of any other those texts in which a rater who is `named` has a key.
+    """
+    if not raw.nested:
+        lost = [name for name in named if name not in raw.frame.columns]
+        keys = tuple(f'"{name}"' for name in lost)
+        nested = frozenset(c for c in raw.frame.columns if _names_keys(raw.frame[c], keys))
+        if not lost or not nested:
+            return raw
+        raw = replace(raw, nested=nested)
+    from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
+
+    return opened_up(raw, read, named)
+
+
+def _names_keys(cells: pl.Series, keys: Sequence[str]) -> bool:
+    """Whether the first texts of a column are objects, and hold such keys."""
+    if cells.dtype != pl.String:
+        return False
+    first = cells.drop_nulls().head(_FIRST).str.strip_chars()
+    objects = bool(len(first)) and bool(
+        (first.str.starts_with("{") & first.str.ends_with("}")).all()
+    )
+    return objects and any(bool(first.str.contains(key, literal=True).any()) for key in keys)
 
 
 def with_short_names(raw: RawTable, named: Sequence[str]) -> RawTable:

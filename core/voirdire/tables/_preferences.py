@@ -15,7 +15,7 @@ from voirdire.tables._names import is_person, plain_word
 from voirdire.tables._numbers import fold, folded, is_numeric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 #: Words for the response in the first and in the second column, and for neither; folded.
 FIRST = frozenset(
@@ -50,6 +50,8 @@ _AROUND = pattern(
     r"|ist|sind|viel|etwas|deutlich|besser|bevorzugt|est|un|peu|beaucoup|meilleure?|es|mejor|mucho)\b",
     re.IGNORECASE,
 )  # fmt: skip
+#: What stands between the words of a header.
+_PARTS = pattern(r"[\W_]+")
 #: What stands between two systems that are compared.
 _VERSUS = pattern(r"\s+(?:vs?\.?|versus|gegen|contre|contra)\s+|\s*\|\s*", re.IGNORECASE)
 #: Headers of the better and of the worse of two.
@@ -80,11 +82,14 @@ class ComparisonColumns:
     winners: tuple[str, ...]
 
 
-def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
+def compared_in(
+    frame: pl.DataFrame, said: Mapping[str, object] | None = None
+) -> ComparisonColumns | None:
     """The columns of the two systems and of the winners; None where the table compares nothing.
 
     Two systems share their names and are never the same one in a row, which tells them from two
-    columns of labels; a third column names one of both in most rows, or a tie.
+    columns of labels; a third column names one of both in most rows, or a tie. Of the words that
+    somebody `said` what they mean it may hold any.
 
     Examples
     --------
@@ -95,16 +100,11 @@ def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
     """
     # Numbers of two raters share their values too, and so do the labels of a person and of a judge
     # that never agree: neither are names of systems.
-    texts = [
-        c for c in frame.columns
-        if frame[c].dtype == pl.String and not (is_person(c) or is_numeric(frame[c]))
-    ]  # fmt: skip
-    names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
-    able = [c for c in texts if _few_enough(names[c], frame)]
-    for first, second in combinations(able, 2):
-        if not _share_names(frame, first, second, names[first], names[second]):
-            continue
-        words = words_of(first, second)
+    for first, second in systems_in(frame):
+        words = words_of(first, second) | {
+            fold(word): value if isinstance(value, float) else None
+            for word, value in (said or {}).items()
+        }
         winners = tuple(
             c for c in frame.columns
             if c not in (first, second) and _says_winner(frame, c, words, (first, second))
@@ -112,6 +112,19 @@ def compared_in(frame: pl.DataFrame) -> ComparisonColumns | None:
         if winners:
             return ComparisonColumns(first, second, winners)
     return None
+
+
+def systems_in(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Each two columns that share names of systems, and never have the same one in a row."""
+    texts = [
+        c for c in frame.columns
+        if frame[c].dtype == pl.String and not (is_person(c) or is_numeric(frame[c]))
+    ]  # fmt: skip
+    names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
+    able = [c for c in texts if _few_enough(names[c], frame)]
+    for first, second in combinations(able, 2):
+        if _share_names(frame, first, second, names[first], names[second]):
+            yield first, second
 
 
 def better_and_worse(frame: pl.DataFrame) -> tuple[str, str] | None:
@@ -227,7 +240,19 @@ def words_of(first: str, second: str) -> dict[str, float | None]:
     """The words that are known for the first, the second, a tie and no answer."""
     words: dict[str, float | None] = dict.fromkeys(FIRST, 1.0)
     words |= dict.fromkeys(SECOND, -1.0) | dict.fromkeys(TIE, 0.0) | dict.fromkeys(MISSING)
+    words |= dict(zip(places_in(first, second), (1.0, -1.0), strict=False))
     return words | {fold(first): 1.0, fold(second): -1.0}
+
+
+def places_in(first: str, second: str) -> tuple[str, ...]:
+    """The words by which two headers differ; none where these are more than one each.
+
+    >>> places_in("response_0_source", "response_1_source"), places_in("m", "other_m")
+    (('0', '1'), ())
+    """
+    one, other = (_PARTS.split(name.casefold()) for name in (first, second))
+    unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    return unlike[0] if len(one) == len(other) > 1 and len(unlike) == 1 else ()
 
 
 def _says_winner(

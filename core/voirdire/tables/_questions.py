@@ -178,11 +178,14 @@ _NOT_MEANT = {
 _GRID = re.compile(r"(?P<attribute>.*\S)\s*\[(?P<item>.+)\]")
 
 
-def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
+def laid_out(
+    raw: RawTable, source: Source, reference: Sequence[str] = ()
+) -> tuple[RawTable, Source]:
     """The table and its source, whose layout is that of a form where it is one.
 
-    Qualtrics writes a row a respondent, and its questions may be items or attributes. Among
-    several files the layout ``raters-by-items`` is that of those without a column of items.
+    Qualtrics writes a row a respondent, and its questions may be items or attributes: items where
+    the reference are respondents. Among several files the layout ``raters-by-items`` is that of
+    those without a column of items.
 
     Raises
     ------
@@ -195,6 +198,10 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
         return raw, source.model_copy(update={"layout": "auto"})
     if source.layout != "auto" or named or source.columns or not _of_qualtrics(raw):
         return raw, source
+    who = next((c for c in raw.frame.columns if _names_all(raw.frame[c], reference)), None)
+    if who is not None:
+        rows = {"layout": "raters-by-items", "rater": source.rater or who}
+        return raw, source.model_copy(update=rows)
     if not source.assume:
         raise QuestionError(
             f"{raw.name}: Qualtrics writes a row a respondent; is each respondent a rater, and "
@@ -203,6 +210,10 @@ def laid_out(raw: RawTable, source: Source) -> tuple[RawTable, Source]:
         )  # fmt: skip
     note = assumed(raw.name, [], "Each row was taken for a rater, and each question for an item.")
     return raw.noted(note), source.model_copy(update={"layout": "raters-by-items"})
+
+
+def _names_all(cells: pl.Series, names: Sequence[str]) -> bool:
+    return cells.dtype == pl.String and bool(names) and set(names) <= set(cells.unique())
 
 
 def _of_qualtrics(raw: RawTable) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +17,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.late import pattern
 from voirdire.study import Source
-from voirdire.tables._derived import made_of_others
+from voirdire.tables._derived import linear_in, made_of_others
 from voirdire.tables._guess import ask_of_whom
 from voirdire.tables._judging import (
     are_shares,
@@ -99,7 +100,8 @@ def roles_of(
         if not people or find("rater", columns, None, raw.name) or not judges:
             return Roles(source)  # by names alone it is told, or asked, who people are
         asked = NamedRaters(people, asked.judges)
-    named = (*asked.reference, *asked.judges)
+    # A judge may stand in a column of its own beside that of the raters.
+    named = (*asked.reference, *(j for j in asked.judges if j not in columns))
     if any(replies_in(raw, c) for c in asked.reference if c in columns):
         return Roles(source)
     if set(asked.reference) & set(columns):
@@ -211,6 +213,8 @@ class _Wide:
         self.raw, self.source, self.asked = raw, source, asked
         self.columns = [c for c in raw.frame.columns if c not in source.ignore]
         self.reference = [c for c in asked.reference if c in self.columns]
+        #: What speaks against a column being a judge's, beside its own values.
+        self.against: dict[str, str] = {}
 
     def roles(self, *, judges: bool) -> Roles:
         """The role of each column; without `judges` those of judges are not looked for.
@@ -240,10 +244,12 @@ class _Wide:
             others = [c for c in free if c != _SHEET]
             keys = keys_of(raw, source, others, [*beside, _SHEET], attributes=True)
             attribute = None if keys is None else _SHEET
-        if keys is None:
+        called = source.item or find("item", free, None, raw.name)
+        if keys is None and called is None:
             return Roles(source)  # the rules by names find ids, or ask
-        item, system = keys
-        found = [ColumnRole(item, "item", "tells the rows apart")]
+        # What is called an id and repeats is told of later; who judged is settled here.
+        item, system = keys or (called, source.system)
+        found = [ColumnRole(item, "item", "tells the rows apart")] if keys and item else []
         if system is not None:
             found.append(ColumnRole(system, "system", f"tells the rows of one {item} apart"))
         if attribute is not None:
@@ -256,8 +262,12 @@ class _Wide:
             found.append(ColumnRole(column, kind, "is a person's", sure))
         found += found_judges
         raters = (*people, *(one.column for one in found_judges))
-        rest = unused(raw, [one.column for one in found])
-        changed: dict[str, object] = {"item": item, "system": system, "attribute": attribute}
+        rest = [
+            replace(one, reason=self.against.get(one.column, one.reason))
+            for one in unused(raw, [one.column for one in found])
+        ]
+        changed: dict[str, object] = {"attribute": attribute}
+        changed |= {"item": item, "system": system} if keys else {}
         changed = {k: v for k, v in changed.items() if v and not getattr(source, k)}
         # Numbers that play no part are not looked at again by the rules by names.
         read = source.model_copy(update=changed)
@@ -313,12 +323,16 @@ class _Wide:
         ]  # fmt: skip
         ask_of_whom(raw, [c for c in (*people, *called) if c not in self.asked.reference])
         if called:
+            called = self._without_rescaled(called, scale)
             return [ColumnRole(c, kind, "is called as a judge is", "name") for c in called]
         # A name alone speaks against these: another column is not the only one that is left.
         doubtful = [c for c in left if names_rater(c) and on_scale(raw, c, scale)]
         left = [c for c in left if not why_not(raw, c, keys)]
         made = made_of_others(raw, left, [*people, *left])
         left = [c for c in left if c not in made] or left
+        left = self._without_rescaled(left, scale)
+        # Beside words of the reference's numbers are no judgements of the same kind.
+        left = [c for c in left if not words or says_these(raw, c, words)] or left
         # Numbers beyond a hundred are on no scale that people judge by, unless the reference is.
         left = [c for c in left if self._may_be_a_scale(c, scale)] or left
         fits = [c for c in left if labels or on_scale(raw, c, scale)]
@@ -333,7 +347,7 @@ class _Wide:
         likely = told or fits or usual or left
         likely = [c for c in likely if speaks_of_models(c)] or [
             c for c in likely if _EVALUATES.search(c)
-        ] or likely  # fmt: skip
+        ] or self._beside(people, likely) or likely  # fmt: skip
         likely = doubtful or likely
         left = [*dict.fromkeys((*doubtful, *left))]
         spans = ", ".join(f"{c!r} ({span_of(raw, c)})" for c in left[:12])
@@ -343,6 +357,26 @@ class _Wide:
             f"judge's: {spans}.",
             "judge", choices, f"judge = {json.dumps(list(likely))}",
         )  # fmt: skip
+
+    def _beside(self, people: Sequence[str], columns: Sequence[str]) -> list[str]:
+        """The only one of several columns that stands beside a person's: of candidates about whom
+        nothing else speaks it is the likely one, and no more.
+        """
+        at = {self.columns.index(c) for c in people}
+        near = [c for c in columns if {self.columns.index(c) - 1, self.columns.index(c) + 1} & at]
+        return near if len(near) == 1 else []
+
+    def _without_rescaled(self, columns: Sequence[str], scale: Scale | None) -> list[str]:
+        """Columns without those off the reference's scale that are a linear function of one on it:
+        `llm_z` beside `llm`.
+        """
+        on = [c for c in columns if on_scale(self.raw, c, scale)]
+        if not 0 < len(on) < len(columns):
+            return list(columns)
+        of = linear_in(self.raw, columns)
+        made = {c: one for c, one in of.items() if c not in on and one in on}
+        self.against |= {c: f"is a linear function of {one!r}" for c, one in made.items()}
+        return [c for c in columns if c not in made]
 
     def _may_be_a_scale(self, column: str, scale: Scale | None) -> bool:
         if not is_score(self.raw, column) or on_scale(self.raw, column, scale):

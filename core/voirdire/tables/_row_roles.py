@@ -189,6 +189,7 @@ def _scores_of_rows(
     words = [
         c for c in free
         if few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, by_rater)
+        and not (rater and follows(raw.frame, c, by_rater))
     ]  # fmt: skip
     words = [c for c in words if not says_system(c) and not _ATTRIBUTES.search(c)] or words
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]

@@ -54,6 +54,8 @@ _MAGIC = (
 _CONTENT = (((".xls",), (_OLD,)), (_EXCEL, (_ZIP,)), (_PARQUET, ("Parquet",)))
 #: How a data set is named that the `datasets` library loads.
 BY_NAME = "datasets:"
+#: Keys that lead to a judgement in objects without names: of whom, of what, and of which system.
+_LEVELS = 3
 #: So many bytes of a packed file are unpacked: more is a bomb, or is better unpacked by hand.
 MOST_BYTES = 2_000_000_000
 SUFFIXES = (*_EXCEL, *_TEXT, *_LINES, ".json", *_PARQUET)
@@ -179,7 +181,7 @@ def _by_suffix(
     if suffix in SUFFIXES:
         _check_content(path, suffix)
     if suffix in _TEXT:
-        return read_csv(path)
+        return read_csv(path, named)
     if suffix in _EXCEL:
         from voirdire.tables._files._excel import read_excel  # noqa: PLC0415 - only for workbooks
 
@@ -329,7 +331,21 @@ def _rows_in(value: dict[str, Any]) -> Any:
         lists = [list(part.values()) for part in parts if list(part) == numbered]
     if len(lists) == len(parts) > 1 and len({len(part) for part in lists}) == 1:
         return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
-    return lists[0] if len(lists) == 1 else value
+    return lists[0] if len(lists) == 1 else _by_levels(value) or value
+
+
+def _by_levels(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """A row for each number or word within objects of objects of objects, with the key of each
+    level in a column of its own: ``{rater: {item: {system: 4}}}``; none where they are uneven.
+    """
+    rows: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while all(isinstance(part, dict) and part for _, part in rows):
+        rows = [((*at, key), one) for at, part in rows for key, one in part.items()]
+    depth = {len(at) for at, _ in rows}
+    if depth - {_LEVELS} or any(isinstance(part, dict | list) for _, part in rows):
+        return []
+    heads = [f"level {k + 1}" for k in range(_LEVELS)]
+    return [{**dict(zip(heads, at, strict=True)), "value": part} for at, part in rows]
 
 
 def _are_rows(names: Any, rows: Any) -> bool:

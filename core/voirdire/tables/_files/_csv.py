@@ -17,6 +17,7 @@ from voirdire.tables._files._raw import HEAD, RawTable, above_header, build, fin
 from voirdire.tables._tables import finding, plural, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding
@@ -40,15 +41,17 @@ _LARGE = 50_000_000
 _PLAIN = 2_000_000
 
 
-def read_csv(path: Path) -> RawTable:
+def read_csv(path: Path, named: Sequence[str] = ()) -> RawTable:
     """All fields as text; an empty field is null. Blank lines are skipped but counted.
+
+    Of a file that is not UTF-8 the raters who are `named` tell the encoding.
 
     Raises
     ------
     TableError
         No header or no rows, a record with more fields than the header, an open quote.
     """
-    whole, notes = read_text(path)
+    whole, notes = read_text(path, named)
     text, remarks = _without_remarks(whole, path.name)
     notes = (*notes, *remarks)
     declared = _DECLARED.match(text)
@@ -273,6 +276,11 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
     return build(name, header, columns, decimal_comma=separator != ",", findings=notes)
 
 
+#: What programs wrote before UTF-8, the commonest first.
+_LEGACY = (
+    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258",
+    "cp932", "gb18030", "big5", "cp949", "cp874", "koi8-r", "mac-roman",
+)  # fmt: skip
 #: UTF-32 before UTF-16, whose mark its own begins with.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -283,8 +291,9 @@ _MARKS = (
 )
 
 
-def read_text(path: Path) -> tuple[str, tuple[Finding, ...]]:
-    """The text of a file: UTF-8 or what its byte-order mark says, else Windows-1252 with a note.
+def read_text(path: Path, named: Sequence[str] = ()) -> tuple[str, tuple[Finding, ...]]:
+    """The text of a file: UTF-8 or what its byte-order mark says, else Windows-1252 with a note, or
+    another encoding of `_LEGACY` in which all names of `named` stand that it lacks.
 
     Raises
     ------
@@ -300,11 +309,28 @@ def read_text(path: Path) -> tuple[str, tuple[Finding, ...]]:
     except UnicodeDecodeError as error:
         if encoding != "utf-8":
             raise TableError(f"{path.name}: is not {encoding} text ({error.reason})") from None
-        text, notes = data.decode("cp1252", errors="replace"), (_not_utf8(path.name, data),)
+        encoding = _by_names(data, named)
+        text = data.decode(encoding, errors="replace")
+        notes = (_not_utf8(path.name, data, encoding),)
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise TableError(f"{path.name}: line {line} holds a NUL character, which no text file has")
     return text, notes
+
+
+def _by_names(data: bytes, named: Sequence[str]) -> str:
+    """The first encoding of `_LEGACY` in which all that is named stands in a text, with a letter
+    beyond ASCII in it; Windows-1252 where none is.
+    """
+    told = [name for name in named if not name.isascii()]
+    for encoding in _LEGACY if told else ():
+        try:
+            if all(name.encode(encoding) in data for name in told):
+                data.decode(encoding)
+                return encoding
+        except UnicodeError:
+            continue
+    return _LEGACY[0]
 
 
 def _unmarked(data: bytes) -> str:
@@ -318,14 +344,15 @@ def _unmarked(data: bytes) -> str:
     return "utf-16-be" if first > second else "utf-16-le"
 
 
-def _not_utf8(name: str, data: bytes) -> Finding:
+def _not_utf8(name: str, data: bytes, encoding: str) -> Finding:
     lines = [number for number, line in enumerate(data.splitlines(), 1) if not _is_utf8(line)]
     return finding(
         "encoding",
         "serious",
         name,
         [f"line {number}" for number in lines],
-        f"The file is not UTF-8 ({plural(len(lines), 'line')}); it was read as Windows-1252.",
+        f"The file is not UTF-8 ({plural(len(lines), 'line')}); it was read as "
+        f"{encoding.replace('cp12', 'Windows-12')}.",
         "Letters with accents may be wrong in ids and texts; save it as UTF-8 to be sure.",
         count=1,
     )

@@ -23,7 +23,7 @@ from voirdire.tables._ids import plain_name
 from voirdire.tables._tables import EXACT, finding, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from voirdire.schema import Finding
@@ -40,6 +40,8 @@ _BESIDE = pattern(r"xl/(?:media|drawings|charts|embeddings|comments|threadedComm
 ALL = "*"
 #: An id and a judgement.
 _FEWEST_COLUMNS = 2
+#: A name that tells parts of a table apart is no text.
+_LONGEST_NAME = 60
 #: The column of their names.
 _OF_SHEETS = "sheet"
 
@@ -76,12 +78,18 @@ def read_excel(path: Path, sheet: str | None = None, named: Sequence[str] = ()) 
             if isinstance(table, RawTable):
                 # A workbook with a sheet a rater is common: which of them is meant is asked later.
                 others = [n for n in names if visible.get(n) and n not in (name, *lacks)]
-                alike = [n for n in others if _columns(book, n) == _columns(book, name)]
+                heads = {n: _columns(book, n) for n in (name, *others)}
+                common = _common(heads, [n for n in heads if n in named]) or heads[name]
+                alike = [n for n in others if set(common) <= set(heads[n])]
+                if common == heads[name]:
+                    alike = [n for n in others if heads[n] == common]
                 read = (name, *alike) if visible.get(name) else ()
-                if together and len(read) > 1:
+                if len(read) > 1 and sheet is None:
                     rest = [_sheet(path.name, book, n, scanned.get(n, Sheet())) for n in alike]
                     tables = [one for one in (table, *rest) if isinstance(one, RawTable)]
-                    return _measured(_stacked(tables, read), path, read)
+                    of_all = bool(named) and set(named) <= set(heads[name])
+                    if together or (of_all and _hold_other_items(tables)):
+                        return _measured(_stacked(tables, read, common), path, read)
                 notes = _chosen(path.name, name, sheets) if sheet is None else ()
                 return _measured(replace(table, sheets=read).noted(*notes), path, [name])
             lacks[name] = table
@@ -104,14 +112,50 @@ def _measured(table: RawTable, path: Path, read: Sequence[str]) -> RawTable:
     return replace(table, size=sum(sizes.values()), unread=unread)
 
 
-def _stacked(tables: Sequence[RawTable], sheets: Sequence[str]) -> RawTable:
-    """Sheets with the same columns one below the other, each row with the name of its own.
+def _common(heads: Mapping[str, Sequence[str]], named: Sequence[str]) -> list[str]:
+    """The columns that all sheets of raters who are named have, where these have some of their own;
+    none where they are the same, or too few for an id and a judgement.
+    """
+    if len(named) < _FEWEST_COLUMNS or all(heads[n] == heads[named[0]] for n in named):
+        return []
+    common = [c for c in heads[named[0]] if c and all(c in heads[n] for n in named)]
+    return common if len(common) >= _FEWEST_COLUMNS else []
+
+
+def _hold_other_items(tables: Sequence[RawTable]) -> bool:
+    """Whether sheets with the same columns hold parts of one table, such as its months: a column of
+    ids says other ones in each of them.
+    """
+    if any(table.unseen.rows or table.unseen.columns for table in tables):
+        return False
+    columns = [c for c in tables[0].frame.columns if c != _OF_SHEETS]
+    return any(_never_shared([table.frame[c] for table in tables]) for c in columns)
+
+
+def _never_shared(parts: Sequence[pl.Series]) -> bool:
+    """Whether a column of names is nowhere blank, and no two parts of it have one in common."""
+    held = [set(part.cast(pl.String).unique().to_list()) for part in parts]
+    texts = all(part.dtype == pl.String and not part.null_count() for part in parts)
+    short = texts and all(len(name) <= _LONGEST_NAME for part in held for name in part)
+    return short and min(map(len, held)) > 1 and len(set().union(*held)) == sum(map(len, held))
+
+
+def _stacked(
+    tables: Sequence[RawTable], sheets: Sequence[str], common: Sequence[str] = ()
+) -> RawTable:
+    """Sheets with the same columns one below the other, each row with the name of its own; of
+    sheets that differ the `common` ones alone.
 
     Raises
     ------
     TableError
         A sheet hides rows or columns, or holds a column that is called ``sheet``.
     """
+    rest: list[str] = []
+    if any(table.frame.columns != tables[0].frame.columns for table in tables):
+        kept = [plain_name(c) for c in common]
+        rest = list(dict.fromkeys(c for t in tables for c in t.frame.columns if c not in kept))
+        tables = [replace(table, frame=table.frame.select(kept)) for table in tables]
     first = tables[0]
     for table, name in zip(tables, sheets, strict=True):
         if table.unseen.rows or table.unseen.columns:
@@ -134,13 +178,17 @@ def _stacked(tables: Sequence[RawTable], sheets: Sequence[str]) -> RawTable:
             formulas.setdefault(column, []).extend(rows)
     note = finding(
         "sheets_together", "note", first.name, list(sheets),
-        f"{len(sheets)} sheets with the same columns were read as one table: {listed(sheets)}.",
+        f"{len(sheets)} sheets with the same columns were read as one table: {listed(sheets)}."
+        + (f" Columns that some of them lack were not read: {listed(rest)}." if rest else ""),
         f"Column {_OF_SHEETS!r} says from which of them a row is; --sheet names one alone.",
     )  # fmt: skip
     return replace(
         first,
         frame=pl.concat(frames, how="vertical_relaxed"),
-        headers={**first.headers, _OF_SHEETS: _OF_SHEETS},
+        headers={
+            **{c: h for c, h in first.headers.items() if c not in rest},
+            _OF_SHEETS: _OF_SHEETS,
+        },
         lines=pl.concat([table.numbers() for table in tables]),
         unseen=Unseen(formulas=formulas),
         rows=sum(table.rows for table in tables),

@@ -99,11 +99,13 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def flat(column: pl.Series) -> pl.Series:
-    """Nested values as JSON text, so that every column is a plain one."""
+    """Nested values as JSON text and categories as texts, so that every column is a plain one."""
     if isinstance(column.dtype, pl.Struct):
         return column.struct.json_encode()
     if isinstance(column.dtype, pl.List | pl.Array):
         # Polars encodes structs alone: the list is put into one, and its text taken out again.
         wrapped = column.to_frame("x").select(pl.struct("x").struct.json_encode()).to_series()
         return wrapped.str.strip_prefix('{"x":').str.strip_suffix("}")
+    if column.dtype in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
     return column

@@ -118,8 +118,9 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       ``rows_above_header``, ``rows_of_questions``, ``encoding``, ``cells_merged``,
       ``control_characters``, ``cells_cut``: how a file was written
     - ``lines_together``, ``short_rows``, ``bad_lines``, ``null_ids``, ``null_raters``,
-      ``ids_rounded``, ``date_ids``, ``duplicate_rows``, ``summary_rows``,
-      ``rows_withdrawn``: rows that are cut, changed, left out or counted once
+      ``ids_rounded``, ``date_ids``, ``duplicate_rows``, ``summary_rows``, ``notes_below``,
+      ``rows_withdrawn``, ``judge_beside_raters``: rows that are cut, changed, left out, made or
+      counted once
 
     Parameters
     ----------

@@ -35,6 +35,7 @@ from voirdire.tables.judged.order import (
 from voirdire.tables.judged.raters import judges_named, raters_among, unread_note
 from voirdire.tables.judged.winners import (
     all_numbers,
+    ask_about_outcomes,
     ask_about_signs,
     declared_words,
     says_who,
@@ -128,10 +129,11 @@ def _of_two_systems(
     """`model_a, model_b` and who won: one column, one for each order, or one for each rater."""
     sides = next(((plain[a], plain[b]) for a, b in PAIRS if a in plain and b in plain), None)
     # Names second: two columns that share the names of systems, and a third that says which.
-    by_cells = compared_in(raw.frame)
+    by_cells = compared_in(raw.frame, read.words)
     if sides is None and by_cells is not None:
         sides = by_cells.first, by_cells.second
     if sides is None:
+        ask_about_outcomes(raw, read, reference)
         return None
     frame = raw.frame.filter(pl.col(sides[0]).is_not_null() & pl.col(sides[1]).is_not_null())
     # Who was shown first is a system too, and nobody's choice.
@@ -211,7 +213,8 @@ def _columns_that_say(
     """The columns that say who is better; `named` are raters that somebody named."""
     able = [
         c for c in raw.frame.columns
-        if c not in taken and c not in read.ignore and says_who(raw.frame[c], frame, sides)
+        if c not in taken and c not in read.ignore
+        and says_who(raw.frame[c], frame, sides, read.words)
     ]  # fmt: skip
     # A number beside two systems may be a turn, a length or a fact: a rater's name says more, and
     # so does what goes with a rater's numbers.

@@ -18,11 +18,12 @@ from voirdire.late import pattern
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
+from voirdire.tables._below import without_means_below, without_notes_below
 from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human, plain_word
-from voirdire.tables._open import means_the_table, with_short_names
+from voirdire.tables._open import means_the_table, opened, with_short_names
 from voirdire.tables._preferences import (
     ComparisonColumns,
     better_and_worse,
@@ -257,12 +258,9 @@ def _looked_at(
     raw: RawTable, read: ReadOptions, reference: Sequence[str]
 ) -> tuple[RawTable, ReadJudgements | None]:
     """The table as it is seen, and what it holds."""
-    if raw.nested:
-        from voirdire.tables._objects import opened_up  # noqa: PLC0415 - for objects alone
-
-        raw = opened_up(raw, read, (*reference, *read.judge))
+    raw = opened(raw, read, (*reference, *read.judge))
     raw = with_short_names(raw, (*reference, *read.judge))
-    raw = _spread(_pairs_apart(raw, read), read)
+    raw = _spread(_pairs_apart(without_means_below(without_notes_below(raw)), read), read)
     seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:
@@ -402,7 +400,14 @@ def recognised(
         # an item twice is an error, which says what to do.
         once = (rater in (None, *reference)) == (shape is not read_preferences)
         whole = whole_by(once)
-        found = shape(whole, read, reference)
+        try:
+            found = shape(whole, read, reference)
+        except QuestionError:
+            raise
+        except TableError:
+            if asked is not None:  # what is asked says what was not understood
+                raise asked from None
+            raise
         if found is None:
             continue
         if asked is not None:  # of ratings it is asked together with the others
@@ -415,7 +420,7 @@ def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[s
     """The columns of a table that its cells tell, whatever they are called."""
     compared = better = None
     if read.kind in (None, "preference"):
-        compared, better = compared_in(raw.frame), better_and_worse(raw.frame)
+        compared, better = compared_in(raw.frame, read.words), better_and_worse(raw.frame)
     if better is not None:
         compared = ComparisonColumns(*better, ())
     if compared is None:

@@ -34,6 +34,10 @@ HEADS = frozenset(
 CODED = frozenset(("class", "category", "intent", "topic"))
 
 
+#: Of fewer numbers the distances say nothing; whole ones are codes of two digits from here.
+_FEWEST_CODES, _CODES_FROM = 4, 10
+
+
 #: The share of cells that must hold several labels, in one column at least, before it is one of
 #: sets; and of a column's cells that must be words of the others.
 SEVERAL, SHARED = 0.02, 0.5
@@ -160,12 +164,27 @@ def alike(one: LabelColumn, other: LabelColumn) -> bool:
 # --- whole numbers that may be codes
 
 
-def ask_about_codes(raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None) -> None:
-    """Raise where whole numbers stand under headers that speak of labels: grades, or classes?"""
+def ask_about_codes(
+    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None,
+    reference: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Raise where numbers may be codes of classes and no grades: whole ones under headers that
+    speak of labels, and those of raters that no scale has, such as 1.1, 1.2, 2.1 and 2.2.
+    """
     # Under the header `judge` numbers are that judge's scores, and no names of raters.
     scores = rater is not None and is_numeric(raw.frame[rater])
     if read.kind is not None or scores or (read.score is not None and rater is None):
         return
+    # People's alone: a judge of shares says .2, .8, .85 and .9, and nothing between.
+    uneven = [c for c in free if (c in reference or is_person(c)) and _are_uneven(raw.frame[c])]
+    if uneven and not read.columns:
+        levels = raw.frame[uneven[0]].cast(pl.String).drop_nulls().unique().sort().to_list()
+        hold = "hold" if len(uneven) > 1 else "holds"
+        raise QuestionError(
+            f"{raw.name}: {listed(uneven)} {hold} {listed(levels)}, numbers at uneven distances; "
+            f"are they codes of classes, or grades of which more is more?",
+            "kind", ("label", "score"), 'kind = "label"', likely=False,
+        )  # fmt: skip
     every = [c for c in free if _are_codes(raw.frame[c])]
     coded = [c for c in every if _speaks_of_labels(c)]
     if not (len(coded) == 1 if rater is not None else len(coded) > 1):
@@ -262,6 +281,34 @@ def _speaks_of_labels(column: str) -> bool:
     # Under *category* alone codes are classes; *category_gpt* may be anybody's grades.
     words = {"label", "labels"} | (CODED if plain_word(column) not in CODED else set())
     return not words.isdisjoint(re.split(r"[\W_]+", column.casefold()))
+
+
+def _are_uneven(column: pl.Series) -> bool:
+    """Whether a few numbers that recur leave most places of their own grid empty, as no scale does:
+    their distances are whole multiples of the smallest, rounded as they are written or not.
+
+    >>> codes, shares = [1.1, 1.2, 2.1, 2.2, 3.1], [0, 0.33, 0.67, 1]
+    >>> _are_uneven(pl.Series(codes * 9)), _are_uneven(pl.Series(shares * 9))
+    (True, False)
+    """
+    if not is_numeric(column):
+        return False
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() > column.null_count():
+        return False
+    values = numbers.drop_nulls().unique().sort()
+    few = _FEWEST_CODES <= len(values) <= MOST_LABELS and 5 * len(values) <= len(numbers)
+    if not few:
+        return False
+    # Means of several raters are whole here and there, and on 0 to 100 people take what they like:
+    # 1.1, 1.2 and 2.1 are told from these, and 11, 12 and 21.
+    whole = values == values.floor()
+    by_fives = values[0] < _CODES_FROM or bool((values % 5 == 0).all())
+    if by_fives if bool(whole.all()) else bool(whole.any()) or values[-1] <= 1:
+        return False
+    steps = values.diff().drop_nulls()
+    places = (float(values[-1]) - float(values[0])) / float(steps.min())  # type: ignore[arg-type]
+    return bool(2 * len(values) < places + 1)
 
 
 def _are_codes(column: pl.Series) -> bool:

@@ -12,6 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._files._raw import build
+from voirdire.tables._judging import follows, may_judge
 from voirdire.tables._names import (
     find,
     holds_labels,
@@ -91,10 +92,12 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     set_of = _indicators(raw, read, free, rater)
     if set_of is not None:
         return read_labels(set_of, _as_sets(read), reference)
-    ask_about_codes(raw, read, free, rater)
+    ask_about_codes(raw, read, free, rater, reference)
     if rater is not None:
         check_names_beside_codes(raw, free, rater)
     found = label_columns(raw, read, free)
+    if rater is not None and read.score is None:
+        found = _not_about_raters(raw, found, free, rater)
     if rater is not None and found:
         return _long(raw, read, roles, rater, found, reference)
     groups = [g for g in groups_of(found) if len(g) > 1]
@@ -104,6 +107,19 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     if rater is not None or not groups:
         return None
     return _wide(raw, read, roles, groups, reference)
+
+
+def _not_about_raters(
+    raw: RawTable, found: Sequence[LabelColumn], free: Sequence[str], rater: str
+) -> list[LabelColumn]:
+    """Columns of labels without those in which each rater says one word throughout, where others
+    hold judgements: `kind` says of *ada* human and of *gpt* model.
+    """
+    about = [one for one in found if follows(raw.frame, one.name, [rater])]
+    names = {one.name for one in about}
+    scores = (c for c in free if c not in names and c != rater and may_judge(raw, c))
+    others = len(about) < len(found) or any(not follows(raw.frame, c, [rater]) for c in scores)
+    return [one for one in found if one not in about] if others else list(found)
 
 
 def _like_the_reference(

@@ -39,7 +39,8 @@ def raters_among(
     if not set(reference) & set(columns) or named:
         return [c for c in columns if not named or c in (*reference, *named)]
     people = [c for c in columns if c in reference or kind_of(c) == "human"]
-    others = [c for c in columns if c not in people and not measures(c)]
+    others = [c for c in columns if c not in people]
+    others = [c for c in others if not measures(c)] or [c for c in others if names_rater(c)]
     called = [c for c in others if names_rater(c) or speaks_of_models(c)]
     if len(others) > 1 and not called and not read.assume:
         likely, every = ", ".join(map(quoted, others[:1])), ", ".join(map(quoted, others))

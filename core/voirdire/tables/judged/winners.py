@@ -13,36 +13,56 @@ from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
     ComparisonColumns,
     place_of,
+    places_in,
     signed_grades,
     strange_words,
+    systems_in,
     words_of,
 )
 from voirdire.tables._words import MISSING, Words, as_line, as_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
 
+#: A comparison is of two.
+_SIDES = 2
 #: Signs alone, which may be read as *better than* or as an arrow.
 _SIGNS = {">": 1.0, ">>": 2.0, "<": -1.0, "<<": -2.0}
 
 
-def says_who(column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str]) -> bool:
-    """Whether cells name one of two, or a tie: by place, by name, or by a number about 0."""
+def says_who(
+    column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str],
+    said: Mapping[str, object] | None = None,
+) -> bool:  # fmt: skip
+    """Whether cells name one of two, or a tie: by place, by name, by a number about 0, or by a word
+    of which somebody `said` what it means.
+    """
     cells = Cells.of(column.name, [column])
     if not cells.texts:
         return False
     if all_numbers(column):
+        if _numbered_sides(column, sides):
+            return True
         graded = signed_grades(column) or _top_grade(column) or _place_numbers(column)
         return bool(graded) or _is_one_to_two(column)
-    names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String)}
+    names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String), *(said or ())}
     known = sum(
         count for text, count in zip(cells.texts, cells.counts, strict=True)
         if place_of(text) is not None or text in names
     )  # fmt: skip
     return known >= 0.9 * cells.total
+
+
+def _numbered_sides(column: pl.Series, sides: tuple[str, str]) -> dict[str, float | None]:
+    """1 and -1 of the numbers by which the headers of both sides differ, 0 and 1 in most files,
+    where a column holds these alone; else nothing.
+    """
+    places = places_in(*sides)
+    held = {f"{value:g}" for value in column.drop_nulls().cast(pl.Float64).unique()}
+    return {places[0]: 1.0, places[1]: -1.0} if held and held == set(places) else {}
 
 
 def _is_one_to_two(column: pl.Series) -> bool:
@@ -93,8 +113,9 @@ def declared_words(
     """
     said = words_of(compared.first, compared.second)
     if all_numbers(raw.frame[column]):
-        _ask_about_grades(raw, read, compared, column)
-        said = {}
+        said = _numbered_sides(raw.frame[column], (compared.first, compared.second))
+        if not said:
+            _ask_about_grades(raw, read, compared, column)
     said |= {w: None if v == "missing" else float(v) for w, v in read.words.items()}
     if all_numbers(raw.frame[column]):
         return said
@@ -111,6 +132,33 @@ def declared_words(
             "words", (as_option(tied), as_option(lost)), as_line(tied),
         )  # fmt: skip
     return said
+
+
+def ask_about_outcomes(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> None:
+    """Raise where two columns name systems that are compared, and the reference says of each row
+    one of two words that nobody knows, or a tie: *win* and *loss* of the first, or of the second?
+
+    Raises
+    ------
+    QuestionError
+        Nobody said it.
+    """
+    said = [c for c in reference if c in raw.frame.columns]
+    for first, second in systems_in(raw.frame) if said else ():
+        column = next((c for c in said if c not in (first, second)), None)
+        cells = () if column is None else Cells.of(column, [raw.frame[column]]).texts
+        unknown = [word for word in cells if place_of(word) is None and word not in read.words]
+        if len(unknown) != _SIDES or len(cells) > len(unknown) + 1:
+            continue
+        ties: Words = {word: 0.0 for word in cells if place_of(word) == 0}
+        ahead: Words = {**read.words, unknown[0]: 1.0, unknown[1]: -1.0, **ties}
+        other: Words = {**read.words, unknown[0]: -1.0, unknown[1]: 1.0, **ties}
+        raise QuestionError(
+            f"{raw.name}: {first!r} and {second!r} name two systems that are compared, and "
+            f"{column!r} says {listed(unknown)}; which of both words favours {first!r}? The first "
+            f"choice says {unknown[0]!r}.",
+            "words", (as_option(ahead), as_option(other)), as_line(ahead), likely=False,
+        )  # fmt: skip
 
 
 def ask_about_signs(raw: RawTable, read: TableKeys, column: str, sides: tuple[str, str]) -> None:
@@ -189,7 +237,11 @@ def with_scores(
     """The score in favour of system_a that each cell says; a word for no answer is missing."""
     if all_numbers(column):
         numbers = column.cast(pl.Float64)
-        if _is_one_to_two(column):
+        distinct = numbers.drop_nulls().unique()
+        if all(f"{value:g}" in said for value in distinct):
+            told = {value: said[f"{value:g}"] for value in distinct}
+            numbers = numbers.replace_strict(told, default=None, return_dtype=pl.Float64)
+        elif _is_one_to_two(column):
             numbers = 3 - 2 * numbers
         elif signed_grades(column) or _top_grade(column) or _place_numbers(column):
             grades = {float(grade): value for grade, value in said.items() if _is_grade(grade)}

@@ -527,7 +527,7 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "chances.sure_or_probable": _sure,
     "chances._ask_about_sureness": _both_sure,
     "favoured._side": _probability_of_a_side,
-    "labels._ask_about_indicators": _labels_or_questions,
+    "indicators._ask_about_indicators": _labels_or_questions,
     "_guess.answers_or_scores": _answer_or_score,
     "_guess.ask_of_whom": _of_whom,
     "_drafted_raters.without_derived": _agreed,

@@ -12,7 +12,6 @@ import polars as pl
 
 from voirdire.errors import QuestionError, listed
 from voirdire.late import pattern
-from voirdire.tables._ids import canonical_ids
 from voirdire.tables._names import find, is_model, measures, names_rater, plain_word
 from voirdire.tables._rated import all_different
 
@@ -38,8 +37,6 @@ ABOUT_ANSWERS = ("progress", "finished", "durationinseconds", "locationlatitude"
                   "locationlongitude", "ipaddress", "timestamp", "startdate", "enddate",
                   "recordeddate", "userlanguage", "distributionchannel", "qrecaptchascore",
                   "age", "yearofbirth")  # fmt: skip
-#: So many of a column's values must stand in the other files for it to name the same things there.
-_SHARED = 0.5
 #: A day with its time: it tells rows apart, and names nothing that was judged.
 _MOMENT = r"^\s*\d{1,4}[-./]\d{1,2}[-./]\d{1,4}[T ,]+\d{1,2}:\d{2}"
 #: A column that tells the rows of an item apart has at most so many values.
@@ -159,31 +156,6 @@ def _about(frame: pl.DataFrame, column: str) -> int:
     return int(frame.select(pl.col(column).approx_n_unique()).item())
 
 
-def item_of_all(raws: Sequence[RawTable]) -> str | None:
-    """The column that names the same things in several files, where a column of numbers that is
-    called an id merely counts the rows of each.
-
-    None where no column does, or no counter contradicts it: then names decide.
-    """
-    frames = [raw.frame for raw in raws]
-    if len(frames) < 2:
-        return None
-    common = [c for c in frames[0].columns if all(c in frame.columns for frame in frames[1:])]
-    counters = [c for c in common if all(is_counter(frame[c]) for frame in frames)]
-    if not counters:
-        return None
-    others = [
-        c
-        for c in common
-        if c not in counters and not is_kept(c, frames[0][c]) and _names_the_same(frames, c)
-    ]
-    named = find("item", others, None, "")
-    for other in others if named is None else [named, *others]:
-        if any(_contradict(frames, counter, other) for counter in counters):
-            return other
-    return None
-
-
 def is_kept(column: str, cells: pl.Series | None = None) -> bool:
     """Whether a header is a usual word for another part than the item: a text, a time, a rater,
     somebody who filled in a form.
@@ -204,26 +176,6 @@ def _single_words(cells: pl.Series) -> bool:
         return True
     bare = cells.unique().str.replace(r"\s+#?\d+\s*$", "")
     return not bare.str.contains(r"\S\s+\S").any()
-
-
-def _names_the_same(frames: Sequence[pl.DataFrame], column: str) -> bool:
-    """Whether a column tells the rows of each file apart, and its values are those of all files."""
-    if not all(identifies(frame, column) for frame in frames):
-        return False
-    first, *rest = [canonical_ids(frame[column]) for frame in frames]
-    return all(
-        int(first.is_in(ids.implode()).sum()) >= _SHARED * min(len(first), len(ids)) for ids in rest
-    )
-
-
-def _contradict(frames: Sequence[pl.DataFrame], counter: str, other: str) -> bool:
-    """Whether a number of the counter stands beside different values of the other column."""
-    pairs = [
-        pl.DataFrame({"n": frame[counter].cast(pl.Float64), "id": canonical_ids(frame[other])})
-        for frame in frames
-    ]
-    several = pl.concat(pairs).unique().group_by("n").len()
-    return bool((several["len"] > 1).any())
 
 
 def keys_of(

@@ -19,7 +19,7 @@ from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
-from voirdire.tables._keys import item_of_all
+from voirdire.tables._keys_of_files import item_of_all
 from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater

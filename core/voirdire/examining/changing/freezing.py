@@ -189,8 +189,7 @@ def _reading(source: object, read: ReadOptions | None, measured: Measured) -> di
     """
     read = read or ReadOptions()
     kept = {**read.keys_set("human", "key", "about")}
-    sources = measured.study.data.sources
-    # Labels and comparisons are examined as votes, whose columns are none of the file's.
+    sources = measured.files or measured.study.data.sources
     one = source[0] if isinstance(source, list | tuple) and source else source
     name = Path(one).name if isinstance(one, str | Path) else "frame"
     alone = len(sources) == 1 and Path(sources[0].path).name == name

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from voirdire.examining.spec.rated_question import RatedQuestion
     from voirdire.examining.verdict.facts import Evidence, Verdict
     from voirdire.schema import Finding, Scale
-    from voirdire.study import ReadOptions, Study
+    from voirdire.study import ReadOptions, Source, Study
 
     Floats = NDArray[np.float64]
 
@@ -63,6 +63,9 @@ class Measured:
         What attributes of labels, probabilities and comparisons answer; none of scores.
     compared : ComparedFacts or None
         Comparisons as they were shown.
+    files : tuple of Source
+        How labels and comparisons were read, which are examined as votes; empty of scores, whose
+        study says so.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Measured:
     session: Path | None = None
     questions: tuple[RatedQuestion, ...] = ()
     compared: ComparedFacts | None = None
+    files: tuple[Source, ...] = ()
 
     @property
     def item(self) -> NDArray[np.str_]:
@@ -129,6 +133,7 @@ def measured_of(
     opened = open_source(source, reference=reference, read=read, changes=changes)
     questions = questions_of(opened)
     judged = compared = None
+    files = opened.study.data.sources if questions else ()
     if questions:
         compared = compared_facts(opened)
         if verdicts:
@@ -158,6 +163,7 @@ def measured_of(
         session=inputs.session,
         questions=questions,
         compared=compared,
+        files=files,
     )
 
 

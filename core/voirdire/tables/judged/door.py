@@ -19,7 +19,6 @@ from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
 from voirdire.tables._below import without_means_below, without_notes_below
-from voirdire.tables._files import SUFFIXES, RawTable, is_dataset, keyed_by_item, read_raw
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human, plain_word
@@ -34,20 +33,20 @@ from voirdire.tables._preferences import (
 from voirdire.tables._questions import as_it_is_seen, one_of_its_sheets
 from voirdire.tables._role import NamedRaters
 from voirdire.tables._roles import parts_of, rater_column
-from voirdire.tables._values import is_score
+from voirdire.tables.judged.as_one import one_table, paths_in, people_of_files, read_nested
 from voirdire.tables.judged.compared import PAIRS, TEXTS, read_preferences
 from voirdire.tables.judged.frames import LABELS, NO_COLUMN, VOTES, ReadJudgements
 from voirdire.tables.judged.labels import parts_found, read_labels
 from voirdire.tables.judged.order import shown_first
 from voirdire.tables.judged.raters import of_judges
 from voirdire.tables.judged.words import judgements_of
-from voirdire.tables.packed import plain_path
 from voirdire.tables.readers import read_foreign, together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from voirdire.study import ReadOptions
+    from voirdire.tables._files import RawTable
     from voirdire.tables.readers import Reading
 
 
@@ -100,6 +99,8 @@ _MAY_CLAIM = pattern(r"prob|chance|logp|p_?(?:yes|true|pass)|distribution|(?<![a
                      re.IGNORECASE)  # fmt: skip
 #: The role that a part of a table plays, where it is called otherwise.
 _ROLES = {"context": "text", "response": "text", "origin": "about an item", "score": "label"}
+#: Roles that one column plays, called as the keys of a source are.
+_ONE_COLUMN = ("item", "rater", "attribute", "run", "cluster", "subgroup")
 #: In this order: what is more particular first.
 SHAPES = (read_preferences, _objects, _probabilities, read_labels)
 
@@ -131,7 +132,7 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
     """
     if read.kind == "score":
         return None
-    files = _files(source)
+    files = paths_in(source)
     foreign = _foreign(files, read)
     if (
         foreign is not None
@@ -145,10 +146,10 @@ def read_judged(  # noqa: PLR0911 - a return for each kind
             return None
         found = replace(found, hashes={path.name: file_hash(path) for path in files})
         return _study(files[0].stem, files, found, read), found
-    raw = _raw(files, read, reference) if files else None
+    raw = one_table(files, read, reference) if files else None
     if isinstance(source, pl.DataFrame) and source.height:
         raw = build("frame", source.columns, source.get_columns(), first=0)
-    people, beside = _people_of_files(files, read), read.human
+    people, beside = people_of_files(files, read), read.human
     if raw is None:
         return None
     if beside:
@@ -437,172 +438,6 @@ def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[s
     return {k: v for k, v in found.items() if v is not None and getattr(read, k) is None}
 
 
-def _files(source: object) -> list[Path]:
-    """The files that a source names; none where it is a study, a folder or anything else."""
-    given = source if isinstance(source, list | tuple) else [source]
-    paths = [Path(one) for one in given if isinstance(one, str | Path)]
-    if len(paths) < len(given):
-        return []
-    fits = all(
-        (path.is_file() and plain_path(path).suffix.lower() in SUFFIXES) or is_dataset(path)
-        for path in paths
-    )
-    return paths if fits else []
-
-
-def _people_of_files(files: Sequence[Path], read: ReadOptions) -> tuple[str, ...]:
-    """Raters of nested files whose names speak of people: ``human_annotations.json``."""
-    names: list[str] = []
-    for path in files:
-        if is_human(path.stem) and len(files) > 1:
-            table = read_nested(path, read)
-            if table is not None:
-                names += table["rater"].unique(maintain_order=True).to_list()
-    return tuple(names)
-
-
-def nested_table(
-    source: object, read: ReadOptions, *, words: bool = False
-) -> tuple[pl.DataFrame, tuple[str, ...]] | None:
-    """Nested annotations that are numbers, as one long table, and who of their raters is a person.
-
-    With `words` also those of words that are no labels (*yes* and *no*), which are read as those of
-    any table. None for any other source.
-    """
-    files = _files(source)
-    tables = [table for path in files if (table := read_nested(path, read)) is not None]
-    numbers = all("score" in table.columns for table in tables)
-    if not files or len(tables) < len(files) or not (numbers or words):
-        return None
-    if not numbers:
-        named = [t if "score" in t.columns else t.rename({"label": "score"}) for t in tables]
-        tables = [table.with_columns(pl.col("score").cast(pl.String)) for table in named]
-    return pl.concat(tables, how="diagonal"), _people_of_files(files, read)
-
-
-def _raw(
-    files: Sequence[Path], read: ReadOptions, reference: Sequence[str] = ()
-) -> RawTable | None:
-    """One table of all files: their rows one below the other, or nested annotations of raters."""
-    nested = [read_nested(path, read) for path in files]
-    if all(table is not None for table in nested):
-        frames = [table for table in nested if table is not None]
-        table = pl.concat(frames, how="diagonal")
-        return build(files[0].name, table.columns, table.get_columns(), first=1)
-    if len(files) > 1:
-        return _of_several(files, read, reference)
-    try:
-        return read_raw(files[0], sheet=read.sheet, named=reference)
-    except TableError:
-        return None  # whoever reads it as ratings says what is wrong with it
-
-
-def _of_several(
-    files: Sequence[Path], read: ReadOptions, reference: Sequence[str]
-) -> RawTable | None:
-    """Files with the same columns as one table, where their names are raters', or some part's."""
-    from voirdire.tables._several import FILE, names_files  # noqa: PLC0415 - for these alone
-
-    stems = {path: path.stem for path in files}
-    raters = bool(reference) and set(reference) <= set(stems.values())
-    if len(set(stems.values())) < len(files) or not (raters or names_files(read)):
-        return None
-    try:
-        tables = [read_raw(path, sheet=read.sheet, named=reference) for path in files]
-    except TableError:
-        return None  # as above
-    # Scores of raters in files of their own are joined where scores are read.
-    columns = ((table, c) for table in tables for c in table.frame.columns)
-    if any(is_score(t, c) and t.frame[c].n_unique() < t.frame.height for t, c in columns):
-        return None
-    column = "rater" if raters else FILE
-    if len({tuple(t.frame.columns) for t in tables}) > 1 or column in tables[0].frame.columns:
-        return None
-    named = [
-        table.frame.with_columns(pl.lit(path.stem).alias(column))
-        for path, table in zip(files, tables, strict=True)
-    ]
-    frame = pl.concat(named, how="vertical_relaxed")
-    made = build(files[0].name, frame.columns, frame.get_columns(), first=1)
-    size = sum(table.size for table in tables)
-    notes = tuple(note for table in tables for note in table.findings)
-    return replace(made, size=size, findings=(*made.findings, *notes), nested=tables[0].nested)
-
-
-def read_nested(path: Path, read: ReadOptions) -> pl.DataFrame | None:
-    """``{rater: {item: judgement}}`` as a long table; None for any other file.
-
-    Keys that hold several parts between ``__`` are split where `read.parts` says what they are.
-    """
-    if path.suffix.lower() != ".json":
-        return None
-    try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError):
-        return None
-    if not _is_nested(given):
-        return None
-    rows = [
-        (rater, key, _cell_of(value))
-        for rater, said in given.items()
-        for key, value in said.items()
-    ]
-    table = pl.DataFrame(rows, schema=["rater", "item", "label"], orient="row")
-    numbers = table["label"].drop_nulls().cast(pl.Float64, strict=False)
-    if not numbers.null_count():
-        table = table.rename({"label": "score"}).with_columns(pl.col("score").cast(pl.Float64))
-    return _with_parts(table, read, path.name)
-
-
-def _cell_of(value: Any) -> str | None:
-    if isinstance(value, dict):
-        return json.dumps(value)
-    return None if value is None else str(value)
-
-
-def _is_nested(given: Any) -> bool:
-    if not isinstance(given, dict) or not given or keyed_by_item(given):
-        return False
-    from voirdire.tables.judged.objects import is_answer  # noqa: PLC0415 - of such files alone
-
-    return all(
-        isinstance(said, dict)
-        and said
-        and all(not isinstance(v, dict | list) or is_answer(v) for v in said.values())
-        for said in given.values()
-    )
-
-
-def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFrame:
-    """The columns that the parts of keys are, as somebody declared them."""
-    if not read.parts:
-        return table
-    split = table["item"].str.split("__")
-    lengths = split.list.len().to_list()
-    fewest = min(lengths)
-    named = list(read.parts)
-    rest = named.index("*") if "*" in named else None
-    least = len([name for name in named if name != "*"])
-    if fewest < least or (rest is None and fewest != max(lengths)):
-        raise TableError(
-            f"{where}: --parts names {len(named)} parts of a key, and a key has {fewest}: "
-            f"{table['item'][0]!r}"
-        )
-    columns: dict[str, list[str]] = {}
-    for parts in split.to_list():
-        texts = list(parts)
-        if rest is not None:
-            behind = len(named) - rest - 1
-            texts = [*texts[:rest], "__".join(texts[rest : len(texts) - behind]),
-                     *(texts[len(texts) - behind :] if behind else [])]  # fmt: skip
-        for place, name in enumerate(named):
-            columns.setdefault(name, []).append(texts[place] if place < len(texts) else "")
-    made = {
-        name: pl.Series(name, texts) for name, texts in columns.items() if name not in ("-", "*")
-    }
-    return table.with_columns(**made)
-
-
 def draft_judged(
     path: Path, *, reference: Sequence[str] = (), folder: Path, read: ReadOptions
 ) -> Study | None:
@@ -630,6 +465,19 @@ def draft_judged(
     return study.model_copy(update={"data": data, "folder": str(folder)})
 
 
+def _columns_kept(found: ReadJudgements, read: ReadOptions) -> dict[str, Any]:
+    """The columns that were found or said of the parts of a row, each the only one of its part: a
+    lock keeps them, so that the next file is read by them.
+    """
+    held: dict[str, list[str]] = {}
+    for column, role in found.parts.items():
+        if role in _ONE_COLUMN:
+            held.setdefault(role, []).append(column)
+    alone = {role: columns[0] for role, columns in held.items() if len(columns) == 1}
+    said = {role: name for role in _ONE_COLUMN if (name := getattr(read, role)) is not None}
+    return {**alone, **said}
+
+
 def _study(name: str, files: Sequence[Path], found: ReadJudgements, read: ReadOptions) -> Study:
     """A study that names the files and who is who, so that what follows reads it like any other."""
     panel = tuple(
@@ -637,7 +485,8 @@ def _study(name: str, files: Sequence[Path], found: ReadJudgements, read: ReadOp
         for rater in found.raters
     )
     # What words count as is asked once more, by whoever compares parts with wholes.
-    sources = tuple(Source(path=path.name, words=read.words) for path in files)
+    kept = _columns_kept(found, read) if len(files) == 1 and not read.human else {}
+    sources = tuple(Source(path=path.name, words=read.words, **kept) for path in files)
     study = Study(
         name=name, panel=panel, data=Data(sources=sources, reference=found.people),
     )  # fmt: skip

@@ -188,7 +188,10 @@ def ask_about_codes(
     every = [c for c in free if _are_codes(raw.frame[c])]
     coded = [c for c in every if _speaks_of_labels(c)]
     if not (len(coded) == 1 if rater is not None else len(coded) > 1):
-        coded = [] if rater is not None or read.columns else _like_classes(raw, every)
+        # Of a reference that stands in parts of headers two columns are of unlike systems.
+        parts = bool(reference) and not set(reference) & set(raw.frame.columns)
+        rated = rater is not None or read.columns or parts
+        coded = [] if rated else _like_classes(raw, every)
     if coded:
         raise QuestionError(
             f"{raw.name}: {listed(coded)} holds whole numbers; are they classes, or grades of "

@@ -19,7 +19,6 @@ from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
 from voirdire.tables._join import join
-from voirdire.tables._keys_of_files import item_of_all
 from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
@@ -162,6 +161,10 @@ def located(raws: Sequence[tuple[Source, _Raw]]) -> list[tuple[Source, _Raw]]:
     would be taken for it.
     """
     tables = [raw for source, raw in raws if isinstance(raw, RawTable) and source.item is None]
+    if len(tables) < 2:
+        return list(raws)
+    from voirdire.tables._keys_of_files import item_of_all  # noqa: PLC0415 - of several files alone
+
     item = item_of_all([raw for raw in tables if raw.frame.height])
     if item is None:
         return list(raws)

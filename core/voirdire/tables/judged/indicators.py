@@ -11,7 +11,7 @@ import polars as pl
 from voirdire.errors import QuestionError, listed
 from voirdire.tables._files._raw import build
 from voirdire.tables._names import find, names_rater
-from voirdire.tables._numbers import is_numeric
+from voirdire.tables.judged.label_columns import is_indicator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def indicators_in(
     QuestionError
         Each may as well be a question of its own.
     """
-    bits = [c for c in free if _is_indicator(raw.frame[c])]
+    bits = [c for c in free if is_indicator(raw.frame[c])]
     headed = {c: _LABEL_HEAD.fullmatch(c) for c in bits}
     labels = {c: told.group(1) for c, told in headed.items() if told is not None}
     if rater is not None and len(labels) > 1:
@@ -76,13 +76,6 @@ def _ask_about_indicators(
         f"any number of which a unit may have, or yes/no questions of their own?",
         "kind", ("label set", "score"), 'kind = "label set"', likely=False,
     )  # fmt: skip
-
-
-def _is_indicator(column: pl.Series) -> bool:
-    if not is_numeric(column):
-        return False
-    values = column.cast(pl.Float64, strict=False).drop_nulls()
-    return len(values) > 0 and set(values.unique()) <= {0.0, 1.0}
 
 
 def _grid(columns: Sequence[str]) -> dict[str, dict[str, str]] | None:

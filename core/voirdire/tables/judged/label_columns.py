@@ -330,3 +330,11 @@ def may_be_codes(column: pl.Series) -> bool:
     first = values[0] if values else -1
     whole = [float(k) for k in range(int(first), int(first) + len(values))]
     return first in (0, 1) and values == whole and 2 <= len(values) <= MOST_LABELS
+
+
+def is_indicator(column: pl.Series) -> bool:
+    """Whether a column holds 0 and 1 alone."""
+    if not is_numeric(column):
+        return False
+    values = column.cast(pl.Float64, strict=False).drop_nulls()
+    return len(values) > 0 and set(values.unique()) <= {0.0, 1.0}

@@ -24,7 +24,6 @@ from voirdire.tables._names import (
 from voirdire.tables._numbers import folded, is_numeric
 from voirdire.tables._preferences import place_of
 from voirdire.tables.judged.frames import LABELS
-from voirdire.tables.judged.indicators import indicators_in, read_as_sets
 from voirdire.tables.judged.label_columns import (
     HEADS,
     MOST_LABELS,
@@ -85,9 +84,15 @@ def read_labels(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
         roles["system"] = None
     free = [c for c in columns if c not in {*roles.values(), rater}]
     raw = codes_as_names(raw, read, free)
-    set_of = indicators_in(raw, read, free, rater)
-    if set_of is not None:
-        return read_labels(set_of, read_as_sets(read), reference)
+    if any(is_indicator(raw.frame[c]) for c in free):
+        from voirdire.tables.judged.indicators import (  # noqa: PLC0415 - for 0 and 1 alone
+            indicators_in,
+            read_as_sets,
+        )
+
+        set_of = indicators_in(raw, read, free, rater)
+        if set_of is not None:
+            return read_labels(set_of, read_as_sets(read), reference)
     ask_about_codes(raw, read, free, rater, reference)
     if rater is not None:
         check_names_beside_codes(raw, free, rater)

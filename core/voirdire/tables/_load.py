@@ -14,7 +14,6 @@ from voirdire.files import file_hash
 from voirdire.late import dataclass
 from voirdire.schema import Scale
 from voirdire.tables._account import account_findings, account_of
-from voirdire.tables._below import without_means_below, without_notes_below
 from voirdire.tables._files import RawTable
 from voirdire.tables._guess import answers_or_scores, with_raters
 from voirdire.tables._ids import plain_name
@@ -23,7 +22,7 @@ from voirdire.tables._layout import plan, unread_columns
 from voirdire.tables._linking import linked_part, rated_of
 from voirdire.tables._names import find, measures, names_rater
 from voirdire.tables._numbers import is_numeric
-from voirdire.tables._open import open_files, opened, with_short_names
+from voirdire.tables._open import open_files, opened, with_short_names, without_foot
 from voirdire.tables._questions import (
     as_it_is_seen,
     laid_out,
@@ -259,7 +258,7 @@ def made_ready(
     known_raters = names.raters if asked is None else (*asked.reference, *asked.judges)
     raw = opened(raw, source, known_raters)
     raw = with_short_names(raw, known_raters)
-    raw = without_means_below(without_notes_below(as_it_is_seen(raw, source)))
+    raw = without_foot(as_it_is_seen(raw, source))
     if source.layout == "replies" or source.columns or source.prefix:
         raw = replace(raw, nested=frozenset())  # asked for: objects are what a judge replied
     raw, source = laid_out(raw, source, () if asked is None else asked.reference)

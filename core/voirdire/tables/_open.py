@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Of a column so many cells are looked into for objects.
 _FIRST = 50
+#: So many rows at its end may be no rows of the table.
+_FOOT = 4
 
 
 def open_files(
@@ -173,6 +175,18 @@ def _names_keys(cells: pl.Series, keys: Sequence[str]) -> bool:
         (first.str.starts_with("{") & first.str.ends_with("}")).all()
     )
     return objects and any(bool(first.str.contains(key, literal=True).any()) for key in keys)
+
+
+def without_foot(raw: RawTable) -> RawTable:
+    """The table without sums and notes below it, which leave cells of its last rows blank."""
+    if not any(cells.null_count() for cells in raw.frame.tail(_FOOT)):
+        return raw
+    from voirdire.tables._below import (  # noqa: PLC0415 - as said
+        without_means_below,
+        without_notes_below,
+    )
+
+    return without_means_below(without_notes_below(raw))
 
 
 def with_short_names(raw: RawTable, named: Sequence[str]) -> RawTable:

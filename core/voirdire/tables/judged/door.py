@@ -18,11 +18,10 @@ from voirdire.late import pattern
 from voirdire.study import Data, Rater, Source, Study
 from voirdire.tables._account import account_findings, account_of, whole_rows
 from voirdire.tables._asking import all_at_once
-from voirdire.tables._below import without_means_below, without_notes_below
 from voirdire.tables._files._raw import build
 from voirdire.tables._keys import keys_of
 from voirdire.tables._names import find, is_human, plain_word
-from voirdire.tables._open import means_the_table, opened, with_short_names
+from voirdire.tables._open import means_the_table, opened, with_short_names, without_foot
 from voirdire.tables._preferences import (
     ComparisonColumns,
     better_and_worse,
@@ -261,7 +260,7 @@ def _looked_at(
     """The table as it is seen, and what it holds."""
     raw = opened(raw, read, (*reference, *read.judge))
     raw = with_short_names(raw, (*reference, *read.judge))
-    raw = _spread(_pairs_apart(without_means_below(without_notes_below(raw)), read), read)
+    raw = _spread(_pairs_apart(without_foot(raw), read), read)
     seen, open_question = _seen(raw, read)
     seen, found = recognised(seen, read, reference)
     if found is not None and open_question is not None:

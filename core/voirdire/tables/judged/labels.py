@@ -35,6 +35,7 @@ from voirdire.tables.judged.label_columns import (
     codes_as_names,
     groups_of,
     in_its_words,
+    is_indicator,
     label_columns,
     may_be_codes,
     not_the_same,

@@ -33,12 +33,10 @@ ASKED = {
 ASKED_BEFORE = {
     "shares-parquet", "camel-json", "de-dates", "de-formulas", "de-sheet-a-version", "fr-hidden",
     "ragas-expert", "trulens-sme", "severity", "graded", "reviewers-parquet", "fr-long-words",
-    "de-no-answer", "pandas-index", "signs", "de-marks", "fr-sheet-a-criterion", "fr-percent",
-    "file-a-system", "wandb-table", "agreement", "codes-long", "ones-twos",
+    "de-no-answer", "pandas-index", "signs", "file-a-system", "ones-twos",
 }  # fmt: skip
 READ_BEFORE = {
-    "es-pairs", "sets", "nested-jsonl", "derived-tsv", "arena", "survey", "struct-parquet",
-    "outputs-jsonl", "grades-list", "pair-list", "langsmith-csv", "long-coders",
+    "es-pairs", "sets", "nested-jsonl", "derived-tsv", "arena", "survey", "long-coders",
 }  # fmt: skip
 #: The first answer of a question that nothing in the file answers is not its writer's: a 0 on a
 #: scale from 1 to 10 may be a score or a missing one, a column that tells rows apart what was

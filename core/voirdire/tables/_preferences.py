@@ -50,6 +50,7 @@ _AROUND = pattern(
     r"|ist|sind|viel|etwas|deutlich|besser|bevorzugt|est|un|peu|beaucoup|meilleure?|es|mejor|mucho)\b",
     re.IGNORECASE,
 )  # fmt: skip
+_NUMBER = re.compile(r"[-+]?[\d.]+")
 #: What stands between the words of a header.
 _PARTS = pattern(r"[\W_]+")
 #: What stands between two systems that are compared.
@@ -101,9 +102,11 @@ def compared_in(
     # Numbers of two raters share their values too, and so do the labels of a person and of a judge
     # that never agree: neither are names of systems.
     for first, second in systems_in(frame):
+        # Numbers are grades, which their own column tells: those of ids would look like them.
         words = words_of(first, second) | {
             fold(word): value if isinstance(value, float) else None
             for word, value in (said or {}).items()
+            if not _NUMBER.fullmatch(word)
         }
         winners = tuple(
             c for c in frame.columns

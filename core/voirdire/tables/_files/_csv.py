@@ -263,8 +263,12 @@ def _fast(name: str, text: str, separator: str, notes: tuple[Finding, ...]) -> R
         frame = pl.read_csv(data, has_header=False, infer_schema=False, separator=separator)
     except pl.exceptions.PolarsError:
         return None
-    if frame.height < 2 or frame[frame.columns[-1]].null_count():
-        # A short line ends in nulls: only the exact reader can tell it from empty fields.
+    if frame.height < 2:
+        return None
+    # A short line ends in nulls, and so do empty fields. Where no cell is quoted the separators
+    # tell them apart, for Polars refuses a line of too many; else the exact reader does.
+    full = '"' not in text and text.count(separator) == (frame.width - 1) * frame.height
+    if frame[frame.columns[-1]].null_count() and not full:
         return None
     # A blank line, or a quoted cell that goes on over lines and may have swallowed rows.
     if frame.height != text.count("\n") + (text[-1:] not in ("\n", "")):

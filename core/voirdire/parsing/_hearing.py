@@ -7,7 +7,6 @@ Yes and no and spelled numbers come from Unicode's CLDR, the words of verdicts a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,8 +49,7 @@ class Hit(NamedTuple):
     number: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(NamedTuple):
     """A text as one language hears it; `text` is folded, and hits are in its order."""
 
     language: str
@@ -244,21 +242,26 @@ def truth(text: str) -> bool | None:
     if len(plain) > _MOST_WORDS:
         return None
     # A denial of what is known: its opposite is not known by that, so that only "no" comes of it.
-    ascii_only, denied = text.isascii(), not words.any_denying.isdisjoint(plain)
-    for code in words.codes if denied or not ascii_only else ():
+    for code in JOINED if phrase and phrase[0] in _joined_denials() else ():
+        denials, there = words.denials.get(code, ()), words.there.get(code, ())
+        if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):
+            return False
+    for code in () if words.any_denying.isdisjoint(plain) else words.codes:
+        if code in JOINED or words.denying[code].isdisjoint(plain):
+            continue
         denials, there = words.denials[code], words.there[code]
-        if code in JOINED:
-            if any(phrase.removeprefix(d) in there for d in denials if phrase.startswith(d)):
-                return False
-            continue
-        if words.denying[code].isdisjoint(plain):
-            continue
         rest = [word for word in plain if word not in denials]
         if " ".join(rest) in there or " ".join([*rest[1:], *rest[:1]]) in there:
             return False
     if plain[:2] in (["does", "not"], ["do", "not"]) and " ".join(plain[2:]) in words.there["en"]:
         return False
     return None
+
+
+@cache
+def _joined_denials() -> frozenset[str]:
+    """The signs with which a denial begins where no blanks part words."""
+    return frozenset(d[0] for code in JOINED for d in vocabulary().denials.get(code, ()))
 
 
 class Opening(NamedTuple):

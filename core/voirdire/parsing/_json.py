@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from voirdire.parsing._decoders import Cut, TextReader, TooMuchError, decode, decode_loose, pairs_of
 from voirdire.parsing._words import LOOKS_AGAIN, TAKES_BACK, rank_of, squeezed
@@ -32,8 +31,7 @@ MAX_VALUES = 1_000
 _AROUND = 300
 
 
-@dataclass(frozen=True, slots=True)
-class JsonReading:
+class JsonReading(NamedTuple):
     """All outermost objects and lists of a text that count, in order.
 
     `repaired`: the syntax was put right; `cut`: the last value was not closed; `torn`: the text
@@ -80,7 +78,7 @@ def _read_mixed(text: str) -> JsonReading:
         text = text.replace('\\"', '"')
     if headless := _HEADLESS.match(text):
         text = f"{headless['head']}{{{text[headless.start('key') :]}"
-        return replace(_safely(text), repaired=True)
+        return _safely(text)._replace(repaired=True)
     return _safely(text)
 
 
@@ -146,7 +144,7 @@ def _without_drafts(reading: JsonReading, text: str, places: list[tuple[int, int
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     last, end = places[kept[-1]]
     values = tuple(reading.values[at] for at in kept)
-    return replace(reading, values=values, before=text[:last], behind=squeezed(text[end:]))
+    return reading._replace(values=values, before=text[:last], behind=squeezed(text[end:]))
 
 
 def _rank_of_object(text: str, start: int, end: int) -> str:

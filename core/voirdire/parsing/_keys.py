@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.parsing._json import Cut, pairs_of, read_json
 from voirdire.parsing._spelling import MARKS
@@ -39,8 +38,7 @@ _MAX_NODES = 20_000
 _MAX_DEPTH = 8
 
 
-@dataclass(frozen=True, slots=True)
-class RawValue:
+class RawValue(NamedTuple):
     """The raw value of a key, or why there is none.
 
     Reasons: duplicate_key, ambiguous, empty, cut, no_score. `top` is a maximum that comes beside
@@ -242,7 +240,7 @@ def _scalar(value: Any, depth: int, *, keep_cut: bool, own_form: str) -> RawValu
         if not keep_cut or value.value is None:
             return RawValue(reason="cut")
         inner = _scalar(value.value, depth, keep_cut=keep_cut, own_form=own_form)
-        return replace(inner, left_open=True)
+        return inner._replace(left_open=True)
     opened = _opened(value)
     if opened is None:
         return RawValue(value)
@@ -276,7 +274,7 @@ def _scored(value: dict[str, Any], depth: int, *, keep_cut: bool, own_form: str)
     if any(not _same(each.value, readings[0].value) for each in readings[1:]):
         return RawValue(reason="duplicate_key")
     tops = [top for key in _TOP_KEYS for top in by_form.get(key, ())]
-    return replace(readings[0], top=tops[0] if tops else readings[0].top)
+    return readings[0]._replace(top=tops[0] if tops else readings[0].top)
 
 
 @cache

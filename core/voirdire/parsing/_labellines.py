@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.parsing._hearing import denies, hedges, is_foreign, truth
 from voirdire.parsing._keys import ASIDES
@@ -114,8 +113,7 @@ _FEWEST = 3
 _MAX_REMARKS, _LONGEST_LABEL, _LONGEST_LINE = 100, 200, 400
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Labels named by a line, unknown entries, and what kind of line it is.
 
     `kind`: ``"list"``, ``"lead"`` (a label, then an explanation) or ``"prose"``. `unread` are
@@ -146,7 +144,7 @@ def read_line(labels: LabelSet, raw: str) -> Line:
         line = _CONFIDENCE.sub("", line)
     if unread and line.endswith((":", "：")):  # nothing is left behind its head
         return Line("prose", unread=unread)
-    return replace(_read(labels, raw, line), unread=unread) if unread else _read(labels, raw, line)
+    return _read(labels, raw, line)._replace(unread=unread) if unread else _read(labels, raw, line)
 
 
 def _without_remarks(labels: LabelSet, line: str) -> tuple[str, tuple[str, ...]]:
@@ -221,7 +219,7 @@ def _read(labels: LabelSet, raw: str, line: str) -> Line:
     final = cue is not None and not _FINAL.isdisjoint(words_of(cue["cue"]).forms)
     body = line[cue.end() :] if cue else line
     if cue and (headed := _headed(labels, cue["cue"], body)):
-        return replace(headed, final=True) if final else headed
+        return headed._replace(final=True) if final else headed
     listed = _listed(labels, _before_turn(body))
     # A sentence of another language is no entry outside the set, though it reads as one here.
     named = listed is not None and (listed.labels or marked or cue)

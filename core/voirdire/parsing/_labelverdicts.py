@@ -8,8 +8,7 @@ its label, which is missing then; a longer text behind a label explains it, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from voirdire.parsing._hearing import hedges
 from voirdire.parsing._keys import ASIDES, plain_key
@@ -56,8 +55,7 @@ _LONGEST, _MOST = 300, 500
 _UNSURE = Phrases(*rule("unsure"))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(NamedTuple):
     """What a list of verdicts says: labels that apply, that do not, and that are not known.
 
     `conflict`: one label has two verdicts.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from string import ascii_uppercase, digits
+from typing import NamedTuple
 
 from voirdire.parsing._decoders import TextReader, TooMuchError, decode_loose
 
@@ -32,8 +32,7 @@ _BARE_FINAL = re.compile(r"(?:assistant|(?<=\n))final(?:\s*json)?[ \t]*(?=\S|\n|
 _MAX_LOOKS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutReasoning:
+class WithoutReasoning(NamedTuple):
     """What is left of a reply without its reasoning; `unclosed` where the reasoning never ends."""
 
     text: str

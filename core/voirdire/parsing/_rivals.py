@@ -126,7 +126,9 @@ def rivals(
     ends at the first place, so that no clause of its own goes on there. `led`: only those to which
     words lead. Words that lead to a claim make it final; it is a rival without them.
     """
-    soon, leads = min(end, start + _SOON), None
+    soon, leads = min(end, start + _SOON), _may_lead(text) if led else None
+    if led and not leads:
+        return
     for begins, upto in ((start, soon), (max(soon, len(text) - _LATE), end)):
         if upto <= begins:
             continue
@@ -139,8 +141,6 @@ def rivals(
             if not apart and len(clause[0]) >= match.start() - start:
                 continue
             leads = _may_lead(text) if leads is None else leads
-            if led and not leads:
-                return
             turned = leads and _is_led_to(text, match, start, clause[1])
             claims = turned or (
                 not led

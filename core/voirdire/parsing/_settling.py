@@ -7,9 +7,8 @@ and a statement that falls to a cut leaves the reply missing.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from voirdire.parsing._doubts import withdraws
 from voirdire.parsing._rivals import rivals
@@ -33,8 +32,7 @@ T_co = TypeVar("T_co", covariant=True)
 _AROUND, _SECTION, _INTO = 300, 2_000, 30
 
 
-@dataclass(frozen=True, slots=True)
-class Settled(Generic[T_co]):
+class Settled(NamedTuple, Generic[T_co]):
     """The value that counts, or the reason why none does; `conflict`: another one disagreed."""
 
     value: T_co | None
@@ -163,7 +161,9 @@ def in_text(
     return {
         key: (
             here,
-            settled(
+            None
+            if not here and heads is None  # nothing is said of it
+            else settled(
                 *(here, text, read),
                 cut=cut,
                 bare=bare,
@@ -192,7 +192,7 @@ def with_text_behind(
     settles = _as_far_as(values, source, read, behind, bare)
     for key, told in (raw or {}).items():
         if any(each.conflict for each in told):
-            settles[key] = replace(settles[key], conflict=True)
+            settles[key] = settles[key]._replace(conflict=True)
     return settles
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from voirdire.parsing._decoders import MAX_DEPTH
 from voirdire.parsing._json import Cut, JsonReading, pairs_of, read_json
@@ -71,8 +70,7 @@ _REFUSAL = re.compile(
 _LOOKED_AT = 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReplySource:
+class ReplySource(NamedTuple):
     """A reply without its reasoning, and the JSON in it."""
 
     text: str
@@ -134,7 +132,7 @@ def read_source(text: str, finish_reason: FinishReason = "stop") -> ReplySource:
     answer = drop_reasoning(text)
     marked = "<" in answer.text or "~~" in answer.text
     if struck := STRUCK.search(answer.text) if marked else None:
-        answer = replace(answer, text=STRUCK.sub("", answer.text))
+        answer = answer._replace(text=STRUCK.sub("", answer.text))
     # Not read twice where nothing was taken out.
     reading = read_json(answer.text) if answer.removed or struck else whole
     flags = [Flag("reasoning")] if answer.removed else []

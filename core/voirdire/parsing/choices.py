@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
@@ -123,7 +123,7 @@ def parse_choice(
         return _missing(letters, nothing_there(text, finish_reason))
     source = read_source(text, finish_reason)
     # The end of a long text: the answer stands there.
-    source = replace(source, text=_bare(without_boxes(source.text[-_MAX_LENGTH:]), letters))
+    source = source._replace(text=_bare(without_boxes(source.text[-_MAX_LENGTH:]), letters))
     settles = _chosen(source, _QuestionOptions(letters, texts, patterns(letters), several))
     flags = (*source.flags, Flag("conflicting")) if settles.conflict else source.flags
     chosen = settles.reason if settles.value is None else settles.value
@@ -274,7 +274,7 @@ def _from_object(source: ReplySource, asked: _QuestionOptions) -> Settled[Chosen
         answer, source, final, _letter(asked), asked.by.bare
     )
     settles = settles or Settled(chosen)
-    return replace(settles, conflict=settles.conflict or conflict)
+    return settles._replace(conflict=settles.conflict or conflict)
 
 
 def _of_objects(source: ReplySource, asked: _QuestionOptions) -> tuple[Chosen, bool]:

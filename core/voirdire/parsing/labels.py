@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from voirdire.errors import InputError
 from voirdire.parsing._doubts import withdraws
@@ -75,8 +74,7 @@ _MAX_LINES = 500
 _LONGEST_ENTRY = 120
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(NamedTuple):
     """Labels in order of mention, and entries that are none.
 
     `denied` are labels that a list of verdicts denies, `unread` those of which it says neither yes
@@ -189,7 +187,7 @@ def _settle(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
             named, source, final, lambda text: _of_line(text, labels), labels.bare
         )
         settles = settles or in_objects
-        return replace(settles, conflict=settles.conflict or in_objects.conflict)
+        return settles._replace(conflict=settles.conflict or in_objects.conflict)
     if named is None and not (source.has_object or in_objects.conflict):
         named = _from_lines(source, labels)
     return Settled(named)
@@ -266,7 +264,7 @@ def _from_objects(source: ReplySource, labels: LabelSet) -> Settled[_Named]:
         # In running text an empty list is a footnote and names nothing.
         silent = not (told or is_empty(tree)) or (tree == [] and source.reading.mixed)
         if None not in told and not silent and (one := _of_entries(named, labels)):
-            stated.append(replace(one, unread=unread))
+            stated.append(one._replace(unread=unread))
     if len({frozenset(each.labels) for each in stated}) > 1:
         return Settled(None, "ambiguous", conflict=True)
     return Settled(stated[0] if stated else None)
@@ -319,7 +317,7 @@ def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
     unread = {*chain(*(line.unread for line, _ in readings))} - {*(named.labels if named else ())}
     if not unread:
         return named
-    return replace(named or _Named(()), unread=tuple(unread), explicit_none=False)
+    return (named or _Named(()))._replace(unread=tuple(unread), explicit_none=False)
 
 
 def _of_readings(
@@ -340,7 +338,7 @@ def _of_readings(
         prose = [(one, raw) for one, raw in readings if one.kind == "prose" and one in lines]
         beside = [x for one, raw in prose for x in (*one.labels, *_added(raw, labels))]
         left = tuple(dict.fromkeys(x for x in beside if x not in named.labels))
-        return None if echo else replace(named, unread=(*named.unread, *left))
+        return None if echo else named._replace(unread=(*named.unread, *left))
     if mentioned := [line for line in lines if line.labels]:
         return _Named(_together(mentioned).labels)
     if any(line.unknown for line in lists) and not silent:

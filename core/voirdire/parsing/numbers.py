@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 import re
 import struct
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from voirdire.late import dataclass, pattern
+from voirdire.late import pattern
 from voirdire.parsing._spelling import Phrases, words_of
 
 if TYPE_CHECKING:
@@ -136,8 +135,7 @@ _STEP = 2.0**-22
 _LARGEST_SINGLE = 1e30
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A value on the scale, or None with a reason; `off` keeps a number off the scale.
 
     `between`: the value lies within the scale but is none of its levels, as a mean may.
@@ -151,8 +149,7 @@ class Number:
     between: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Numeral:
+class Numeral(NamedTuple):
     """A number as it is written, before any scale is asked.
 
     Attributes
@@ -346,7 +343,7 @@ def _written(text: str) -> Numeral | str:
         return said if isinstance(said, Numeral) and said.value == again else "ambiguous"
     if (level := _NAMED.fullmatch(text)) is not None:
         inner = _written(level["rest"])
-        return replace(inner, remark=True) if isinstance(inner, Numeral) else inner
+        return inner._replace(remark=True) if isinstance(inner, Numeral) else inner
     return "scale_mismatch" if _SHARES.search(text) else "ambiguous"
 
 
@@ -369,8 +366,7 @@ def _of_match(whole: re.Match[str]) -> Numeral | str:
         return "ambiguous"
     low, top = (None if end is None else end.value for end in ends)
     stated_share = float(share["share"]) if share else None
-    return replace(
-        numeral,
+    return numeral._replace(
         percent=bool(whole["percent"]),
         low=low,
         top=top,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from voirdire.parsing._keys import RawValue, key_forms
@@ -325,7 +325,7 @@ def parse_preferences(
         return missing(keys, why_no_answer(source), flags=source.flags)
     sign = -1.0 if swapped else 1.0
     turned = {
-        key: replace(each, value=sign * each.value + 0.0) if isinstance(each.value, float) else each
+        key: each._replace(value=sign * each.value + 0.0) if isinstance(each.value, float) else each
         for key, each in levels.items()
     }
     return answered_from(turned, source)

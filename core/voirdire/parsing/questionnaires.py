@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -194,7 +193,7 @@ def _settled(
     if answers:
         own = agreed([read(each) for each in answers])
         said = with_last_words(own, source, in_lines, stated) or Settled(own)
-        return replace(said, conflict=said.conflict or any(e.conflict for e in answers))
+        return said._replace(conflict=said.conflict or any(e.conflict for e in answers))
     text = _INLINE.sub("\n", source.text[:100_000])
     if settles := settled(in_lines, text, stated, cut=not source.keep_cut):
         return settles

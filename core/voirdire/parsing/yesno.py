@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +251,7 @@ def _stated(source: ReplySource, keys: Sequence[str]) -> dict[str, Settled[float
         return _unless_undone({keys[0]: told}, source.text[max(each.end for each in here) :])
     if alone and settles[keys[0]] is None:
         if kept != source.text:
-            return _stated(replace(source, text=kept), keys)
+            return _stated(source._replace(text=kept), keys)
         settles = {keys[0]: _outer(source)}
     return {key: each or Settled(None, "absent") for key, each in settles.items()}
 

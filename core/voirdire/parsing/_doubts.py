@@ -66,20 +66,23 @@ def withdraws(text: str, before: str = "") -> bool:
     """
     text = without_offer(text[:_MOST], opens=True)
     words = words_of(text)
-    sentences = [each for each in SENTENCE.split(text) if each.strip()]
     # Each look is cheap to rule out, and nearly always is.
     if (":" in text or "：" in text) and any(map(_changes, text.split("\n"))):
         return True
-    if not _SPEAKS.isdisjoint(words.forms) and any(map(_is_undone, sentences)):
+    if not _SPEAKS.isdisjoint(words.forms) and any(map(_is_undone, SENTENCE.split(text))):
         return True
-    if _ABSTAINS.among(words_of(before).forms) or takes_back(text):
+    if before and _ABSTAINS.among(words_of(before).forms):
         return True
-    if is_english(text) or not _may_name(text):
+    if is_english(text):
         return False
+    return takes_back(text) or (_may_name(text) and _is_unclear_anywhere(text))
+
+
+def _is_unclear_anywhere(text: str) -> bool:
     heard = hear(text)
     # Nobody knows in which language: by the words of all of them.
-    unknown = not heard and not text.isascii()
-    return any(map(_is_unclear, heard)) or (unknown and any(map(_is_unclear_in_any, sentences)))
+    unknown = SENTENCE.split(text) if not (heard or text.isascii()) else []
+    return any(map(_is_unclear, heard)) or any(map(_is_unclear_in_any, unknown))
 
 
 def _changes(line: str) -> bool:
@@ -92,9 +95,13 @@ def _may_name(text: str) -> bool:
     """Whether a text may name a verdict in another language than English."""
     if not text.isascii() and EASTERN.search(text):
         return True
-    return any(form.startswith(_all_nouns()) for form in words_of(text).forms) or may_hold(
-        text, "figure", "please"
-    )
+    stems, least, most = _stems()
+    # Each word is cut to each length, and looked up: there are many stems.
+    return any(
+        form[:size] in stems
+        for form in words_of(text).forms
+        for size in range(least, min(most, len(form)) + 1)
+    ) or may_hold(text, "figure", "please")
 
 
 def _is_undone(sentence: str) -> bool:
@@ -181,6 +188,13 @@ def _all_nouns() -> tuple[str, ...]:
     """The stems of all such nouns."""
     stems = {word[: max(_STEM, len(word) - 1)] for word in of_heads("verdict")}
     return tuple(stem for stem in stems if len(stem) >= _STEM)
+
+
+@cache
+def _stems() -> tuple[frozenset[str], int, int]:
+    """The same for looking up, and the least and the greatest length."""
+    sizes = [len(stem) for stem in _all_nouns()]
+    return frozenset(_all_nouns()), min(sizes), max(sizes)
 
 
 @cache

@@ -106,6 +106,7 @@ _STATES = frozenset({"is", "are", "was", "were", "there"})
 _NOT_ONLY = ("not only", "Not only", "not just", "Not just")
 #: Words of `_TURNED` and `_BECAUSE`: without one of them neither finds anything.
 _TURNS = frozenset({"not", "than", "instead", "opposed", "because", "since", "as"})
+_DENIED_FIRST = NOT | {"wrong", "incorrect"}
 _DEGREES = frozenset(rule("degrees"))
 _NO_ENTRY = frozenset({"na", "null", "nil", "unknown", "unclear", "yes", "no"})
 #: A sentence has at least so many words; *non-factual* is an entry.
@@ -355,7 +356,7 @@ def _is_taken_back(forms: Sequence[str]) -> bool:
     first = forms[0] if forms else "-"
     if (
         {"yes", "no"} <= set(forms[:2])
-        or first in (*NOT, "wrong", "incorrect")
+        or first in _DENIED_FIRST
         or first in _DEGREES
         or first.isdigit()
     ):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from voirdire.parsing._hearing import hedges
 from voirdire.parsing._keys import ASIDES, plain_key
 from voirdire.parsing._names import names_in
-from voirdire.parsing._settling import settled
+from voirdire.parsing._settling import Settled, is_taken_back_behind, settled
 from voirdire.parsing._spelling import Phrases, spelled, words_of
 from voirdire.parsing._stated import Statement
 from voirdire.parsing._tables import cells
@@ -127,12 +127,19 @@ def verdict(text: str) -> bool | str | None:
 
 def _settled(entries: Sequence[Statement], text: str) -> Verdicts:
     yes, no, unknown, conflict = list[str](), list[str](), list[str](), False
-    for label in dict.fromkeys(each.key for each in entries):
-        here = [each for each in entries if each.key == label]
-        stated = [each._replace(rank=rank_of(text, each.at, each.end)) for each in here]
-        settles = settled(stated, text, _told, cut=False)
-        value = settles.value if settles else None
-        conflict |= bool(settles and settles.conflict)
+    by_label: dict[str, list[Statement]] = {}
+    for each in entries:
+        ranked = each._replace(rank=rank_of(text, each.at, each.end))
+        by_label.setdefault(each.key, []).append(ranked)
+    # Nearly always one verdict a label, and nothing behind the first that takes any back.
+    plain = not is_taken_back_behind(text, min(each.value_at for each in entries))
+    for label, stated in by_label.items():
+        if plain and len(stated) == 1 and stated[0].rank != "draft":
+            settles = Settled(_told(stated[0].text))
+        else:
+            settles = settled(stated, text, _told, cut=False) or Settled(None)
+        value = settles.value
+        conflict |= settles.conflict
         (yes if value == "yes" else no if value == "no" else unknown).append(label)
     return Verdicts(tuple(yes), tuple(no), tuple(unknown), conflict)
 

@@ -304,6 +304,11 @@ def _is_withdrawn(
     return not last and LOOKS_AGAIN.search(text, start, min(end, start + _SECTION)) is not None
 
 
+def is_taken_back_behind(text: str, at: int) -> bool:
+    """Whether anything behind a place takes a statement back."""
+    return _may_be_taken_back(text) or withdraws(text[at : at + _SECTION])
+
+
 # A text is asked once for each of its statements, and nearly always has no second thoughts.
 @lru_cache(maxsize=8)
 def _may_be_taken_back(text: str) -> bool:

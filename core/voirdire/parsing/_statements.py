@@ -321,16 +321,25 @@ def _of_cell(head: str) -> Rank:
 def _rank(text: str, cue: _NamedCue, field: str) -> Rank:
     if (marked := mark_rank(cue.mark)) != "said":
         return marked
-    if cue.last or (before := _word_before(text, cue.start)) in of_heads("final"):
+    if cue.last:
         return "final"
-    if before in of_heads("draft"):
-        return "draft"
-    if _word_before(text, cue.start, ":：") in of_heads("back"):  # "Korrektur: Empathie: 2"
+    # "Endgültig Empathie: 2", "Korrektur: Empathie: 2"; nearly always a key begins its line.
+    if (before := _word_before(text, cue.start)) and (told := _heads().get(before)):
+        return told
+    headed = text[max(0, cue.start - _MOST_MARKS) : cue.start]
+    if not _COLONS.isdisjoint(headed) and _word_before(text, cue.start, ":：") in of_heads("back"):
         return "final"
     if marked_noun := _MARKED_RANKS.get(plain_key(text[cue.name.start : cue.name.end])):
         return marked_noun
     value = VALUE.match(field)
     return rank_of(text, cue.start, cue.end + (value.end() if value else 0), cue.remark)
+
+
+@cache
+def _heads() -> dict[str, Rank]:
+    """What words before a key make of its statement, in other languages than English."""
+    heads: dict[str, Rank] = dict.fromkeys(of_heads("draft"), "draft")
+    return heads | dict.fromkeys(of_heads("final"), "final")
 
 
 def _spoken_of(text: str, cue: _NamedCue) -> list[str]:

@@ -307,7 +307,8 @@ def _of_lines(raw: list[str], labels: LabelSet, text: str) -> _Named | None:
     naming = [at for at, (line, _) in enumerate(readings) if line.labels]
     if naming:
         last = raw[naming[-1]]
-        further = SENTENCE.search(last.rstrip(" .*_"))
+        listed = readings[naming[-1]][0].kind != "prose"
+        further = SENTENCE.search(last.rstrip(" .*_")) if listed else None
         rest = last[further.end() :] if further else ""
         if withdraws("\n".join((rest, *raw[naming[-1] + 1 :])), last) or (
             rest and (hedges(rest) or denies_behind(rest)) and not labels.bare.pattern.search(rest)

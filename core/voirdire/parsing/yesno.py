@@ -102,7 +102,7 @@ def _in_words(text: str) -> bool | None:
         return None if _HOWEVER.among(words_of(text[presence.end() : 300]).forms) else False
     first = _FIRST.match(text[:2_000].strip())
     word, tail = (first[1].casefold(), first["tail"]) if first else ("", "")
-    if first is None or word not in (*_YES, *_NO):
+    if first is None or (word not in _YES and word not in _NO):
         return _in_other_words(text)
     asked = tail.lstrip("*_ ")[:1] in ("?", "？")
     if tail and (asked or not _REMARK.match(tail) or is_taken_back(tail, other=word in _NO)):

@@ -104,7 +104,7 @@ _MOST_MARKS = 4  # between a key and the word before it
 _MOST = 500  # the last so many: no honest reply states more
 _LONGEST, _SECTION, _INTO, _SHORT = 300, 2_000, 30, 8
 # "[[A]] or [[B]]": the format is repeated, nothing is set apart.
-_ALTERNATIVES = re.compile(r"[\s\"'`]*(?:,?\s*or|/|\||vs\.?)[\s\"'`]*", re.IGNORECASE)
+_ALTERNATIVES = frozenset({"or", ", or", ",or", "/", "|", "vs", "vs."})
 _MARKED_NOUNS = (*FINAL_NOUNS, *DRAFT_NOUNS)
 _MARKED_RANKS: dict[str, Rank] = {
     **dict.fromkeys(map(plain_key, FINAL_NOUNS), "final"),
@@ -283,7 +283,7 @@ def set_apart(text: str) -> list[Statement]:
     alternatives = {
         id(box)
         for pair in pairwise(boxes)
-        if _ALTERNATIVES.fullmatch(text, pair[0].end(), pair[1].start())
+        if _between(text, *pair) in _ALTERNATIVES
         for box in pair
     }
     for box in boxes:
@@ -296,6 +296,10 @@ def set_apart(text: str) -> list[Statement]:
         rank = "apart" if rank == "said" else rank
         stated.append(Statement("", _plain(value), box.start(), box.end(), rank, closed=closed))
     return stated
+
+
+def _between(text: str, one: re.Match[str], other: re.Match[str]) -> str:
+    return text[one.end() : other.start()].strip(" \t\n\"'`").casefold()
 
 
 def _is_told(behind: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from voirdire.parsing._hearing import SENTENCE
 from voirdire.parsing._keys import RawValue, key_forms
 from voirdire.parsing._languages import preferred
 from voirdire.parsing._parsed import answered_from, missing, one_answer
@@ -175,10 +176,6 @@ def read_level(value: Any) -> float | str:
     return level.reason if level.value is None else level.value
 
 
-# Where the first sentence of a reply ends.
-_FIRST_ENDS = re.compile(r"[.!?;。！？]\s|\n")
-
-
 def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
     """The level that verdicts and boxes settle on, or on which all of the text agrees."""
     apart = [
@@ -191,7 +188,7 @@ def _in_text(text: str, *, cut: bool) -> Settled[float | str]:
         return settles
     level = _level_of(without_last_word(text) if cut else text)
     # A sentence is a statement too: what stands behind it may take it back.
-    end = _FIRST_ENDS.search(text)
+    end = SENTENCE.search(text.rstrip())
     if not isinstance(level, float) or end is None or cut:
         return Settled(level)
     first = Statement("", text, 0, end.start(), closed=True, value=level)

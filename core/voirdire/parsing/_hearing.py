@@ -306,7 +306,9 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
     What stands before the place tells the language.
     """
     text = without_offer(text)
-    heards = hear(text[:LONGEST], "maybe", "back", *(("yes", "no") if other is not None else ()))
+    heards = hear(
+        text[:LONGEST], "maybe", "back", "yet", *(("yes", "no") if other is not None else ())
+    )
     told = [h for h in heards if any(hit.start < start for hit in h.of("yes", "no"))]
     for heard in told or heards:
         if any(hit.start >= start for hit in heard.of("maybe", "back")):
@@ -323,6 +325,10 @@ def is_taken_back(text: str, start: int = 0, *, other: bool | None = None) -> bo
         spoken = SENTENCE.search(heard.text, start)
         further = spoken.end() if spoken else len(heard.text)
         if other is False and _denies_behind(heard, start, further):
+            return True
+        # "Oui, mais ...": how it goes on is not known.
+        turns = [hit.start for hit in heard.of("yet") if hit.start >= start]
+        if turns and not WORD.search(heard.text, start, turns[0]):
             return True
     return False
 
@@ -350,12 +356,12 @@ def _denies_behind(heard: Heard, start: int, further: int) -> bool:
         words = WORD.findall(said[clause])
         if is_polite(words, said[clause]):
             continue
-        if heard.language not in JOINED and only_denies(words):
+        joined = (clause.stop - clause.start) / _SIGNS_A_WORD
+        size = joined if heard.language in JOINED else len(words)
+        if size <= _SHORT:
             return True
         sentence = _part_around(said, SENTENCE, at, end)
         why = any(heard.any(use, sentence.start, sentence.stop) for use in ("because", "bases"))
-        joined = (clause.stop - clause.start) / _SIGNS_A_WORD
-        size = joined if heard.language in JOINED else len(words)
         if at >= further and not why and size <= FEW_WORDS:
             return True
     return False
@@ -441,6 +447,12 @@ def number_word(text: str) -> tuple[int, int] | None:
 def hedges(text: str) -> bool:
     """Whether a text of another language than English weighs, or leaves open, what it speaks of."""
     return any(heard.of("maybe", "would") for heard in hear(text, "maybe", "would"))
+
+
+def is_weighed(text: str) -> bool:
+    """Whether a short text of another language weighs what it states, or calls it a first try."""
+    few = len(WORD.findall(text)) <= _SHORT
+    return few and any(heard.of("maybe", "draft") for heard in hear(text, "maybe", "draft"))
 
 
 def is_english(text: str) -> bool:

@@ -37,7 +37,7 @@ class _NumberWords(NamedTuple):
     end: int
 
 
-_DIGITS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![\w%])")
+_DIGITS = re.compile(r"(?<![\w.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![\w%+]|[-–−](?:\s|$))")
 # Where no blanks part words a number stands right behind one.
 _DIGITS_JOINED = re.compile(r"(?<![0-9A-Za-z.,/-])\d{1,4}(?:[.,]\d{1,2})?(?![0-9A-Za-z%])")
 _EASTERN_UNITS = ("分", "点")
@@ -109,9 +109,23 @@ def _given(heard: Heard, high: float) -> GivenScore | None:
     behind = heard.text[upto:]
     if doubted or heard.any("back", last.end) or heard.any("maybe", last.end) or withdraws(behind):
         return None
-    unit = heard.any("units", last.end, last.end + 3)
+    unit = heard.any("units", last.end, last.end + 3) and _is_all(heard, last, begins, upto)
     told = settled or top is not None or unit or heard.of("gives")
     return GivenScore(last.value, top, bool(others)) if told and not _counts(heard, last) else None
+
+
+def _is_all(heard: Heard, number: _NumberWords, start: int, end: int) -> bool:
+    """Whether a sentence says nothing but a number of points: of others nobody knows what they do.
+
+    *4 Punkte*, not *4 Punkte Abzug*.
+    """
+    known = [(hit.start, hit.end) for hit in heard.hits] + [(number.start, number.end)]
+    words = WORD.finditer(_complement(heard.text[start:end]))
+    first = start + len(heard.text[start:end]) - len(heard.text[start:end].lstrip(_CLOSING))
+    spans = [(first + word.start(), first + word.end()) for word in words]
+    if heard.language in JOINED:  # no blanks part words: each sign is looked at
+        spans = [(at, at + 1) for begin, end in spans for at in range(begin, end)]
+    return all(any(a < end and begin < b for a, b in known) for begin, end in spans)
 
 
 def _counts(heard: Heard, number: _NumberWords) -> bool:
@@ -224,7 +238,7 @@ def _preferred(heard: Heard, text: str) -> int | None:
         if len(here) > 1:
             return None
         votes |= here if better else {1 - which for which in here}
-        upto = max(hit.end for hit in heard.of(*_PREFERRING, "worse") if hit.start < end)
+        upto = end
     taken_back = [hit for hit in heard.of("back") if _opens_clause(heard, hit)]
     # What comes first in the reasons behind a verdict makes no draft of it.
     drafted = heard.any("draft", 0, upto or None)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from voirdire.parsing._hearing import number_word
+from voirdire.parsing._hearing import is_weighed, number_word
 from voirdire.parsing._keys import RawValue, key_forms, plain_key
 from voirdire.parsing._languages import given_score
 from voirdire.parsing._parsed import answered_from, answered_plainly, missing
@@ -93,6 +93,8 @@ _CLOSES = re.compile(
 # A denial is about its whole sentence, a fraction about its clause: a comma ends that as well.
 _ENDS = ".;!?\n"
 _LONGEST = 20_000
+#: A remark is longer than a number, and shorter than an explanation.
+_MIN, _SHORT = 4, 30
 
 
 def parse_scores(
@@ -265,6 +267,8 @@ def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], 
     @cache  # a statement is read more than once
     def read(text: str) -> Number | None:
         number = read_number(text, scale, words)
+        if number.value is not None and _MIN < len(text) < _SHORT and is_weighed(text):
+            return Number(None, "ambiguous")  # "4, höchstens", "4 (vorläufig)"
         if number.reason in ("not_numeric", "empty"):
             spelled = number_word(text.strip(" \t\n*_`\"'"))
             return read_number(spelled[0], scale) if spelled else None

@@ -58,7 +58,7 @@ _FIRST = re.compile(
     r"[\s*_`\"'“”(\[$]*(?:\\boxed\{)?(\w+)[^\S\n]*[*_`\"'“”)\]}$]*[^\S\n]*(?P<tail>.*)", re.DOTALL
 )
 # What may follow a yes: its end, a remark, another sentence; not "yes or no".
-_REMARK = re.compile(r"[\W_]*$|[.,;:–—(-]\s*[^\W\d]|[.!](?![^\S\n]?\d)\s*\S|\n\s*\S")
+_REMARK = re.compile(r"[\W_]*$|[.,;:–—(]\s*[^\W\d]|-\s+[^\W\d]|[.!](?![^\S\n]?\d)\s*\S|\n\s*\S")
 # "Yes, but", "No, maybe", "Yes. Actually": then it is neither.
 _HEDGE = re.compile(
     r"\W*(?:(?:and\s+)?(?P<again>yes|no)\b|(?:i\s+)?(?:or|but|if|unless|maybe|actually|wait|cannot|can['’]t)\b|i\s+(?:can\s+help|understand|will)\b"

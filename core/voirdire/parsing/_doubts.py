@@ -16,14 +16,13 @@ from voirdire.parsing._hearing import (
     denies_in,
     hear,
     is_english,
-    may_hold,
     takes_back,
     without_offer,
 )
 from voirdire.parsing._keys import plain_key
 from voirdire.parsing._names import EASTERN
 from voirdire.parsing._spelling import Phrases, words_of
-from voirdire.parsing._vocabulary import JOINED, numbers_of, of_heads, rule, words_for
+from voirdire.parsing._vocabulary import JOINED, by_hand, numbers_of, of_heads, rule, words_for
 from voirdire.parsing._words import SAYS_DRAFT
 
 _NOUNS = rule("verdict_nouns")
@@ -96,12 +95,18 @@ def _may_name(text: str) -> bool:
     if not text.isascii() and EASTERN.search(text):
         return True
     stems, least, most = _stems()
+    forms = words_of(text).forms
     # Each word is cut to each length, and looked up: there are many stems.
-    return any(
-        form[:size] in stems
-        for form in words_of(text).forms
-        for size in range(least, min(most, len(form)) + 1)
-    ) or may_hold(text, "figure", "please")
+    return not _tellers().isdisjoint(forms) or any(
+        form[:size] in stems for form in forms for size in range(least, min(most, len(form)) + 1)
+    )
+
+
+@cache
+def _tellers() -> frozenset[str]:
+    """The nouns of *this number* and *this choice*, and the words that ask for something."""
+    figures = (each.split()[-1] for each in of_heads("figure"))
+    return frozenset((*figures, *(max(p.split(), key=len) for p in of_heads("please"))))
 
 
 def _is_undone(sentence: str) -> bool:
@@ -192,9 +197,9 @@ def _all_nouns() -> tuple[str, ...]:
 
 @cache
 def _stems() -> tuple[frozenset[str], int, int]:
-    """The same for looking up, and the least and the greatest length."""
-    sizes = [len(stem) for stem in _all_nouns()]
-    return frozenset(_all_nouns()), min(sizes), max(sizes)
+    """Those that are none of what is rated, for looking up; the least and the greatest length."""
+    stems = {stem for code in by_hand() if code not in JOINED for stem in _nouns(code)}
+    return frozenset(stems), min(map(len, stems)), max(map(len, stems))
 
 
 @cache

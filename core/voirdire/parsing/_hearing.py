@@ -40,6 +40,10 @@ CLAUSE = re.compile(r"[.!?;:,\n。！？；：，、،؛।()（）]+(?!\d)|\s[�
 SENTENCE = re.compile(r"[.!?\n。！？।؟]+(?!\d)")
 
 
+#: First two words -> languages and phrases that begin so.
+_Longer = dict[tuple[str, ...], list[tuple[str, list[str]]]]
+
+
 class Hit(NamedTuple):
     """A phrase of a language in a text: what it is for, and where it stands."""
 
@@ -136,7 +140,7 @@ def _hear(text: str, tokens: Sequence[str], script: str) -> list[Heard]:
     for at, token in enumerate(tokens):
         if (sizes := alone.get(token)) is None:
             continue
-        for code, parts in longer.get(token, ()):
+        for code, parts in longer.get((token, *tokens[at + 1 : at + 2]), ()):
             if len(parts) > sizes.get(code, 0) and tokens[at : at + len(parts)] == parts:
                 sizes = {**sizes, code: len(parts)}
         start = spans[at][0]
@@ -153,14 +157,15 @@ def _hear(text: str, tokens: Sequence[str], script: str) -> list[Heard]:
 
 
 @cache
-def _sizes() -> tuple[dict[str, dict[str, int]], dict[str, list[tuple[str, list[str]]]]]:
+def _sizes() -> tuple[dict[str, dict[str, int]], _Longer]:
     """First word -> languages in which it is a phrase alone, with 1, and its longer phrases."""
-    alone, longer = dict[str, dict[str, int]](), dict[str, list[tuple[str, list[str]]]]()
+    alone, longer = dict[str, dict[str, int]](), _Longer()
     for token, by_language in vocabulary().by_first.items():
         every = [(code, parts) for code, some in by_language.items() for _, parts, *_ in some]
         alone[token] = {code: 1 for code, parts in every if len(parts) == 1}
-        if rest := [(code, parts) for code, parts in every if len(parts) > 1]:
-            longer[token] = rest
+        for code, parts in every:
+            if len(parts) > 1:
+                longer.setdefault((token, parts[1]), []).append((code, parts))
     return alone, longer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from voirdire.parsing._hearing import is_weighed, number_word
@@ -263,9 +262,14 @@ def _reason(stated: Settled[Number]) -> str:
 
 def _reader(scale: Scale, words: Mapping[str, float] | None) -> Callable[[str], Number | None]:
     """The number that a statement's text holds, or None where it speaks of none."""
+    told: dict[str, Number | None] = {}  # a statement is read more than once
 
-    @cache  # a statement is read more than once
     def read(text: str) -> Number | None:
+        if text not in told:
+            told[text] = stated(text)
+        return told[text]
+
+    def stated(text: str) -> Number | None:
         number = read_number(text, scale, words)
         if number.value is not None and _MIN < len(text) < _SHORT and is_weighed(text):
             return Number(None, "ambiguous")  # "4, höchstens", "4 (vorläufig)"

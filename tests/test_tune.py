@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -33,6 +34,7 @@ from voirdire.study import build_study, load_study, study_to_toml
 from voirdire.testing import check_optimizer
 from voirdire_plugins.tune.candidates import read_candidates
 from voirdire_plugins.tune.goals import Marks, check_gate, goal_of
+from voirdire_plugins.tune.sections import sentences
 from voirdire_plugins.tune.tuning import tune
 
 PRICES = {"openai:gpt": {"input": 1.0, "output": 2.0}}
@@ -236,6 +238,12 @@ def test_no_gain_is_said_to_be_none(tmp_path):
         found = tuned_in(tmp_path, study, candidates=[tmp_path / "kind.md"])
     assert found.decision != "adopt"
     assert found.gain.bounds[0] <= 0
+    # People labelled all 40, and there is nothing left to label.
+    assert (found.unlabelled, found.to_label, found.what) == (0, 0, "responses")
+    (said, *_) = sentences(replace(found, chosen="gpt kind", decision="label"))
+    assert "all responses are labelled" in said
+    (said, *_) = sentences(replace(found, chosen="gpt kind", decision="label", unlabelled=9))
+    assert "no labels of the 9 responses that are left" in said
 
 
 @pytest.mark.parametrize("problem", ["few", "disagree", "no file", "no person"])
@@ -271,8 +279,11 @@ def test_a_candidate_that_never_parses_is_wrong_everywhere(tmp_path):
     silent = next(one for one in found.ways if one.name == "gpt silent")
     assert silent.goodness == 0
     assert silent.unread == 40
-    assert any("40 replies of gpt silent could not be read" in one.message
-               for one in found.findings)  # fmt: skip
+    (said,) = (one.message for one in found.findings if one.kind == "candidate_unread")
+    # It was given up, and the rest not asked.
+    came = int(re.search(r"None of (\d+) replies of gpt silent could be read", said)[1])
+    assert 0 < came < 40
+    assert "40 judgements are not there" in said
     assert found.chosen == "gpt exact"
 
 

@@ -47,8 +47,11 @@ class Asking:
         (item, system) -> text, of all responses that have one; of items the system is empty.
     max_cost, max_calls : optional
         Of the whole session.
-    calls : mapping
-        Member -> what it has used, after the last time it was asked.
+    used : mapping
+        Member -> calls and the cost of a judgement, after the last time it was asked.
+    unread, given_up : mapping
+        Member -> judgements without a score; replies after which it was asked no further, since
+        none could be read.
     said : DataFrame or None
         People's labels of items, 0 or 1: ``item, rater, attribute, score``.
     labelled : frozenset
@@ -66,6 +69,7 @@ class Asking:
     quiet: bool = True
     used: dict[str, tuple[int, float | None]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
+    given_up: dict[str, int] = field(default_factory=dict)
     said: pl.DataFrame | None = None
     labelled: frozenset[tuple[str, ...]] = frozenset()
     barred: tuple[str, ...] = ()
@@ -165,6 +169,8 @@ class Asking:
             self.used[rater.name] = (rater.calls, each)
             read = sum(rater.statuses.get(name, 0) for name in ("ok", "repaired"))
             self.unread[rater.name] = rater.tasks - read
+            if rater.suspended and not read:
+                self.given_up[rater.name] = rater.done
         return self.subject.rows(self.session)
 
     def _done(self, result: RunResult) -> dict[str, int]:

@@ -33,7 +33,20 @@ FEWEST_FOLDS = 5
 
 
 def climb_price(work: Work, name: str, steps: int, folds: int) -> str:
-    """How often an optimizer may ask, and what that costs at most, before it does."""
+    """How often an optimizer may ask, and what that costs at most, before it does.
+
+    Raises
+    ------
+    InputError
+        The use has no score for each unit, or there are too few folds.
+    """
+    if work.goal.use not in ("single", "pick"):
+        raise InputError(
+            f"--for {work.goal.use}: an optimizer needs a score for each unit, which single and "
+            "pick have; tune for one of these, or give candidates. Nobody was asked."
+        )
+    if folds:
+        check_folds(work, folds)
     (plan,) = work.asking.price((work.member,), work.units.responses)
     most = steps * (folds + 1)
     cost = "unknown" if plan.cost is None else f"{most * plan.cost / max(plan.calls, 1):.4f}"
@@ -60,20 +73,8 @@ def check_folds(work: Work, folds: int) -> None:
 
 
 def climbed(work: Work, name: str, options: Mapping[str, Any], steps: int, folds: int) -> Choice:
-    """What an optimizer chose, measured by labels that it did not see.
-
-    Raises
-    ------
-    InputError
-        The use has no score for each unit, or there are too few folds.
-    """
-    if work.goal.use not in ("single", "pick"):
-        raise InputError(
-            f"--for {work.goal.use}: an optimizer needs a score for each unit, which single and "
-            "pick have; tune for one of these, or give candidates"
-        )
+    """What an optimizer chose, measured by labels that it did not see."""
     if folds:
-        check_folds(work, folds)
         return _refitted(work, name, options, steps, folds)
     member, units = work.member, work.units
     own = half_of(len(units), units.cluster, seed=work.seed)

@@ -297,7 +297,9 @@ def draw(
 
 def what_in(units: Units) -> str:
     """What is judged, in the plural."""
-    return "pairs" if "other" in units.keys.columns else "responses"
+    if "other" in units.keys.columns:
+        return "pairs"
+    return "responses" if any(units.keys["system"]) else "items"
 
 
 def _listed(rows: pl.DataFrame, *, as_pairs: bool) -> pl.DataFrame:

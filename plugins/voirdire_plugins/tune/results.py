@@ -81,7 +81,12 @@ class Tuned:
     differ : float
         The share of labelled units on which old and new differ.
     to_label : int
-        Units that differ, of which labels would show a gain of three points four times in five.
+        Units that differ, of which labels would show a gain of three points four times in five; 0
+        where too few are left.
+    unlabelled : int
+        What nobody labelled.
+    what : {"responses", "items", "pairs"}
+        What is labelled.
     decision : {"adopt", "keep", "label"}
     before, after : Way
     rates : mapping
@@ -112,6 +117,8 @@ class Tuned:
     worst_tenth: float
     differ: float
     to_label: int
+    unlabelled: int
+    what: str
     decision: Decision
     before: Way
     after: Way

@@ -43,14 +43,19 @@ def gain_text(gain: Estimate) -> str:
 
 def sentences(tuned: Tuned) -> tuple[str, ...]:
     """The end and the decision."""
-    what = "pairs" if tuned.use == "pick" else "responses"
-    label = (
-        f"label {tuned.to_label} of the {what} on which they differ, and a gain of 3 points "
-        "shows four times in five"
-        if tuned.to_label
-        else f"no labels of the {what} that are left would show a gain of 3 points: they differ on "
-        "too few"
-    )
+    what = tuned.what
+    if tuned.to_label:
+        label = (
+            f"label {tuned.to_label} of the {what} on which they differ, and a gain of 3 points "
+            "shows four times in five"
+        )
+    elif tuned.unlabelled:
+        label = (
+            f"no labels of the {tuned.unlabelled:,} {what} that are left would show a gain of 3 "
+            "points: they differ on too few"
+        )
+    else:
+        label = f"all {what} are labelled: more would have to be added to show a gain of 3 points"
     after = tuned.after.name
     if not tuned.chosen:
         first = f"Keep {tuned.judge}: no candidate is better on these labels."

@@ -28,6 +28,7 @@ from voirdire_plugins.tune.measuring import (
     measure_drawn,
     stock,
     unlabelled,
+    what_in,
 )
 from voirdire_plugins.tune.moved import write_look
 from voirdire_plugins.tune.outputs import write_judge, write_people
@@ -354,7 +355,8 @@ def _told(work: Work, choice: Choice) -> Tuned:
     old, new = scored[0], scored[choice.chosen]
     pair = _pair(old, new, work, slice(None))
     differ: NDArray[np.bool_] = np.asarray(pair.away > 0)
-    left = round(float(differ.mean()) * len(unlabelled(work.asking, work.units)))
+    rest = len(unlabelled(work.asking, work.units))
+    left = round(float(differ.mean()) * rest)
     better, worst = outlook(gain)
     decision = decided_by(gain, better) if choice.chosen else "keep"
     at_gate = {}
@@ -369,7 +371,8 @@ def _told(work: Work, choice: Choice) -> Tuned:
         member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units),
         work.units.people,
         choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
-        worst, float(differ.mean()), pair.to_show(AIM, work.units.humans, left), decision, ways[0],
+        worst, float(differ.mean()), pair.to_show(AIM, work.units.humans, left), rest,
+        what_in(work.units), decision, ways[0],
         ways[choice.chosen], at_gate,
         _moved(old, new, choice.goodness[choice.chosen] - choice.goodness[0], work.units, differ),
         _diff(member, spec), spec, (*work.findings, *choice.findings, *work.unread()),

@@ -67,12 +67,21 @@ class Work:
             check_both(self.units, self.marks)
         return self.goal.goodness([one.runs for one in scored], self.units.humans, self.marks)
 
+    def _how_unread(self, name: str, count: int) -> str:
+        came = self.asking.given_up.get(name, count)
+        if came < count:
+            return (
+                f"None of {came} replies of {name} could be read, and it was asked no further: "
+                f"{count} judgements are not there."
+            )
+        return f"{count} replies of {name} could not be read."
+
     def unread(self) -> tuple[Finding, ...]:
         """What could not be read of a candidate, and what it counts as."""
         return tuple(
             Finding(
                 "candidate_unread", "serious", name, count, (name,),
-                f"{count} replies of {name} could not be read.",
+                self._how_unread(name, count),
                 f"Each counts as {self.goal.unread}: no judge gains by leaving hard ones out.",
             )
             for name, count in self.asking.unread.items() if count

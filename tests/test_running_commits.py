@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import queue
+
+import pytest
+from test_store_session import call_of, keep, opened
 
 from voirdire.running.workers import Commits
+from voirdire.store import _writer
 
 
 def woken_by(*advances: int, put: int) -> list[bool]:
@@ -47,3 +52,26 @@ def test_a_cancelled_task_costs_the_others_nothing():
         return second.done()
 
     assert asyncio.run(run())
+
+
+def test_replies_wait_only_for_their_like_and_few_of_them(tmp_path, monkeypatch):
+    """A kill loses what waits, which was paid for."""
+    monkeypatch.setattr(_writer, "GATHER", 600.0)
+    commits = queue.Queue()
+    with opened(tmp_path) as session:
+        session.start(lambda group: commits.put(len(group)))
+
+        def put(*items):
+            for item in items:
+                keep(session, call_of(item))  # its attempt and its end
+
+        put("i1")
+        assert commits.get(timeout=60) == 2  # it came alone: only its own end was waited for
+        put("i2", "i1", "i2")
+        with pytest.raises(queue.Empty):
+            commits.get(timeout=10 * _writer.SETTLE)
+        put("i1")
+        assert commits.get(timeout=60) == _writer.FEW
+        put("i1")
+        session.hurry()
+        assert commits.get(timeout=60) > 0  # as soon as somebody waits for it

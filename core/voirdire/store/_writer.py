@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import queue
 import sqlite3
 import threading
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +36,13 @@ if TYPE_CHECKING:
 
 
 Record = Attempt | Finish | Revival
-#: Records of one commit at most, and the seconds in which a group gathers: a commit writes whole
-#: pages, so that few large ones take half the time of many small ones.
-GROUP, GATHER = 1024, 0.1
+#: Records of one commit at most.
+GROUP = 1024
+#: Seconds in which a group gathers, and seconds between two commits of fewer records than `FEW`: a
+#: commit writes whole pages, so that few large ones take half the time of many small ones. What
+#: waits is lost where the process is killed, and was paid for: so a reply that comes alone waits
+#: for its own end only, and four of them for no fifth.
+SETTLE, GATHER, FEW = 0.02, 0.1, 8
 
 # A call that is on file becomes its slot's again. RETURNING gives the row in either case.
 _CALL = """INSERT INTO calls (key, rater, task, run, step, messages, params, role, current)
@@ -76,6 +82,8 @@ class Writer:
         # Without a bound, so that `put` never blocks the loop's thread.
         self._queue: queue.SimpleQueue[Record | None] = queue.SimpleQueue()
         self._hurried = threading.Event()
+        #: Whether few records wait for more; and when the last commit was.
+        self._patient, self._last = False, -math.inf
         self._fresh = fresh
         self._committed = committed
         self.given = 0
@@ -90,6 +98,9 @@ class Writer:
         self.check()
         self.given += 1
         self._queue.put(record)
+        # The writer holds the first of them.
+        if self._patient and self._queue.qsize() >= FEW - 1:
+            self.hurry()
 
     def hurry(self) -> None:
         """Commit what is there: somebody waits for it."""
@@ -130,6 +141,7 @@ class Writer:
         for record in group:
             rows.write(record)
         connection.execute("COMMIT")
+        self._last = time.monotonic()
         # Behind COMMIT: who counts these as kept may rely on it.
         self._committed(group)
 
@@ -138,8 +150,13 @@ class Writer:
         group: list[Record] = []
         record = self._queue.get()
         if record is not None:
-            # Ends early when somebody waits; else records gather that come within this time.
-            self._hurried.wait(GATHER)
+            # Each wait ends early when somebody waits for the commit.
+            hurried = self._hurried.wait(SETTLE)
+            left = self._last + GATHER - time.monotonic()
+            if not hurried and left > 0 and self._queue.qsize() < FEW - 1:
+                self._patient = True
+                self._hurried.wait(left)
+                self._patient = False
             self._hurried.clear()
         while record is not None:
             group.append(record)

@@ -5,6 +5,7 @@ set of thirty written after those faults were mended.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,9 @@ def test_labels_are_joined_to_a_session_as_to_its_ratings(tmp_path):
         for source in ("s", "s/ratings.parquet")
     ]
     assert said[0].returncode == said[1].returncode
-    assert said[0].stderr == said[1].stderr
+    # A slow machine's lines of how far it is come as often as it is slow.
+    told = [re.sub(r"^voirdire: .*, \d+ s\n", "", one.stderr, flags=re.MULTILINE) for one in said]
+    assert told[0] == told[1]
 
 
 def test_objects_without_a_rater_that_is_known_stay_whole(tmp_path):

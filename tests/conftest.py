@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -55,6 +56,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if quick and not any(map(item.get_closest_marker, NOT_QUICK)):
             item.add_marker("quick")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what importing made out of Python's search for garbage.
+
+    Some millions of objects, of all packages and tests, would be looked through again and again.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def shared_folder() -> Path | None:

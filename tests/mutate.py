@@ -278,6 +278,7 @@ def renewed(module: CodeType, name: str) -> list[tuple[FunctionType, CodeType]] 
         inner = [part for part in code.co_consts if isinstance(part, CodeType)]
         codes |= {(part.co_qualname, part.co_firstlineno): part for part in inner}
         waiting += inner
+    gc.unfreeze()  # of conftest.py: what is frozen is not among these objects
     loaded = [
         function
         for function in gc.get_objects()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from command_line import invoke
+from command_line import invoke, typed
 from tiny_encoder import sentences
 
 from voirdire import Plugins
@@ -28,11 +27,6 @@ from voirdire_plugins.distortions import labels as distortions
 from voirdire_plugins.resources import resource
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def voirdire(*args):
-    command = [sys.executable, "-m", "voirdire", *map(str, args)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 class Plain:
@@ -116,7 +110,7 @@ def test_the_study_of_the_docs_loads():
 
 
 def test_a_dry_run_lists_cells_and_needs_no_data():
-    done = voirdire("classify", "fit", ROOT / "examples/classifier/grid_000.toml", "--dry-run")
+    done = typed("classify", "fit", ROOT / "examples/classifier/grid_000.toml", "--dry-run")
     lines = done.stdout.splitlines()
     assert lines[0] == "no data   MentalRoBERTa | GPT4-0.5 | RLP | binary | seed 0"
     assert lines[-2] == "320 cells: 320 no data"
@@ -125,11 +119,11 @@ def test_a_dry_run_lists_cells_and_needs_no_data():
 def test_the_whole_way_on_the_command_line(tmp_path):
     mild_study(tmp_path)
     out = tmp_path / "models"
-    first = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", out)
+    first = typed("classify", "fit", tmp_path / "grid.toml", "--out", out)
     assert "4 cells trained, 0 were finished before." in first.stdout, first.stderr
-    again = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", out)
+    again = typed("classify", "fit", tmp_path / "grid.toml", "--out", out)
     assert "0 cells trained, 4 were finished before." in again.stdout
-    shown = voirdire("classify", "evaluate", out)
+    shown = typed("classify", "evaluate", out)
     assert "Weighted F1 on the test sets" in shown.stdout
     summary = pl.read_csv(out / "summary.csv")
     assert summary["task"].to_list() == ["multi-class", "multi-label"]
@@ -138,7 +132,7 @@ def test_the_whole_way_on_the_command_line(tmp_path):
         assert row["f1_weighted"] > max(row["f1_constant"], row["f1_random"])
     wanted = pl.DataFrame({"id": ["p", "q"], "text": ["piano scales after work", None]})
     wanted.write_csv(tmp_path / "new.csv")
-    said = voirdire("classify", "predict", out, "--texts", tmp_path / "new.csv", "--only", "multi-class seed 0")  # fmt: skip
+    said = typed("classify", "predict", out, "--texts", tmp_path / "new.csv", "--only", "multi-class seed 0")  # fmt: skip
     assert "1 of 2 texts are blank" in said.stderr
     rows = pl.read_csv(said.stdout.encode())
     assert rows.filter(item="p", predicted=1)["label"].to_list() == ["music"]
@@ -203,7 +197,7 @@ def test_the_best_options_are_chosen_on_dev_and_reported_on_test(tmp_path):
         top = own.row(own["validation_f1"].arg_max(), named=True)
         assert (row["model"], row["f1_weighted"]) == (top["model"], top["f1_weighted"])
         assert row["validation_f1"] > own["validation_f1"].min()
-    shown = voirdire("classify", "evaluate", tmp_path / "models", "--best")
+    shown = typed("classify", "evaluate", tmp_path / "models", "--best")
     assert shown.stdout.count("Best of 3 on dev") == 2, shown.stderr
     kept = pl.read_parquet(tmp_path / "models" / "predictions.parquet")
     assert set(kept["model"]) == set(found.best["model"])
@@ -250,7 +244,7 @@ def test_a_rare_class_stops_its_own_cells_alone(tmp_path):
     allowed = mild_study(tmp_path, **declared, untrained="note")
     without_kitchen_in_train(tmp_path)
     assert fit_grid(allowed, out, quiet=True)["trained"] == 1
-    shown = voirdire("classify", "evaluate", out)
+    shown = typed("classify", "evaluate", out)
     assert "| all | multi-class | seed 0: train has no row of 'kitchen'" in shown.stderr
     assert "any" in shown.stdout
     noted = evaluate_grid(out).scores.filter(labels="all")["notes"].item()
@@ -410,15 +404,15 @@ def test_names_with_brackets_are_no_markup(tmp_path, monkeypatch):
     models = [{"name": "words [/v2]", "use": "tfidf"}]
     mild_study(tmp_path, models=models, seeds=[0])
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal: with a bar
-    done = voirdire("classify", "fit", tmp_path / "grid.toml", "--out", tmp_path / "models")
+    done = typed("classify", "fit", tmp_path / "grid.toml", "--out", tmp_path / "models")
     assert done.returncode == 0, done.stderr
-    assert "[/v2]" in voirdire("classify", "evaluate", tmp_path / "models").stdout
+    assert "[/v2]" in typed("classify", "evaluate", tmp_path / "models").stdout
 
 
 def test_what_was_found_in_the_data_is_said(tmp_path):
     study = mild_study(tmp_path, labels=["garden", "music"], seeds=[0])
     fit_grid(study, tmp_path / "models", quiet=True)
-    shown = voirdire("classify", "evaluate", tmp_path / "models")
+    shown = typed("classify", "evaluate", tmp_path / "models")
     assert "mild: label set 'gold':" in shown.stderr
     assert "'kitchen'" in shown.stderr
     assert "test texts are in train or dev too" in shown.stderr
@@ -437,7 +431,7 @@ def test_what_was_found_in_the_data_is_said(tmp_path):
 def test_what_predict_cannot_use(tmp_path, ids, options, message):
     fit_grid(mild_study(tmp_path, seeds=[0]), tmp_path / "models", quiet=True)
     pl.DataFrame({"id": ids, "text": ["piano", "soup"]}).write_csv(tmp_path / "new.csv")
-    said = voirdire(
+    said = typed(
         "classify", "predict", tmp_path / "models", "--texts", tmp_path / "new.csv", *options
     )
     assert said.returncode == 1
@@ -477,7 +471,7 @@ def test_errors_are_plain(tmp_path):
     with pytest.raises(InputError, match="no row of dev has both text and labels"):
         fit_grid(gone, tmp_path / "models", quiet=True)
     assert not (tmp_path / "models").exists()  # all that was found before anything was trained
-    said = voirdire("classify", "fit", tmp_path / "grid.toml")
+    said = typed("classify", "fit", tmp_path / "grid.toml")
     assert said.returncode == 1
     assert "give the grid's folder by --out" in said.stderr
 

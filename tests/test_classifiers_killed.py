@@ -59,12 +59,6 @@ def goes_on(encoder, folder, straight):
     return epochs
 
 
-def test_killed_inside_an_epoch(tmp_path, encoder, straight):
-    left = killed(encoder, tmp_path, "step", 2 * STEPS + 5)
-    assert len(left["f1"]) == 2  # half the third epoch is lost, and done again
-    assert goes_on(encoder, tmp_path, straight)[0] == 3
-
-
 @pytest.mark.parametrize("best", [True, False])
 def test_killed_while_a_checkpoint_is_written(tmp_path, encoder, straight, best):
     # Each epoch writes its weights if they are the best so far, and then its state.
@@ -80,8 +74,9 @@ def test_killed_while_a_checkpoint_is_written(tmp_path, encoder, straight, best)
     assert not list(tmp_path.glob("*.draft"))
 
 
-def test_killed_with_patience_part_used(tmp_path, encoder, straight):
+def test_killed_inside_an_epoch_with_patience_part_used(tmp_path, encoder, straight):
     best = straight.history.best
+    # Half an epoch is lost, and done again.
     left = killed(encoder, tmp_path, "step", (best + 3) * STEPS + 4)
     assert (left["best"], len(left["f1"]), left["stopped"]) == (best, best + 3, "")
     # Of five epochs without a better F1 three are done: two are left, not five.

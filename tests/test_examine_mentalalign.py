@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 
 import numpy as np
 import polars as pl
 import pytest
 
 from voirdire.examining import Examination, examine
+from voirdire.examining.overviews import decisions
+from voirdire.report import write_outputs
 from voirdire.report.choices import choices_of
 
 pytestmark = pytest.mark.shared
@@ -216,3 +219,29 @@ def test_matrices_match_the_reference_where_its_parser_read_the_cells(kept, shar
         assert found.n_pairs >= row["pairs"]
         # Ten replies of qwen_2, ds_llama and others were lost there and are read here.
         assert np.abs(matrix - np.array(sorted(row["matrix"]))).max() < 0.012, row
+
+
+def test_closed_open_and_decisions_of_the_published_ratings(kept):
+    table = decisions(kept).table
+    assert len(table.rows) == 9  # seven attributes and two groups of them
+    for row in table.rows:
+        assert row[4] == 6
+        assert 0 <= row[5] <= 6
+        both = (*kept.results, *kept.rated.composites)
+        own = [r for r in both if r.attribute == row[0]]
+        assert row[1] == min(own, key=lambda r: r.mse).judge
+    groups = next(s for s in kept.sections if s.title == "Closed and open systems").table
+    assert [column.name for column in groups.columns] == [
+        "Rater", "human (1 systems)", "closed (4 systems)", "open (5 systems)", "closed - open",
+    ]  # fmt: skip
+
+
+def test_its_page_is_small(default, tmp_path):
+    write_outputs(default, tmp_path, ["html"])
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    # Source: reference/verdict/expected.json has 15 yes and 1 open; ten of these yes are open since
+    # reading is asked for in each of the nine systems.
+    order = Counter(
+        v.state for v in default.verdicts if (v.use, v.target) == ("order", "these systems")
+    )
+    assert order == {"yes": 5, "no": 12, "open": 11}

@@ -12,7 +12,6 @@ from wire_server import WireServer, rubric_answer
 
 from voirdire import InputError, TableError
 from voirdire.examining import examine
-from voirdire.examining.overviews import decisions
 from voirdire.stats import variance_components
 from voirdire.study import load_study
 from voirdire_plugins.mentalalign.benchmark import RUBRIC
@@ -307,24 +306,6 @@ def test_18_of_28_pairs_follow_from_no_rule_that_the_text_names(shared):
         ]  # fmt: skip
     assert (len(counts), counts.count(18)) == (220, 13)
     assert len(set(counts)) > 10
-
-
-@pytest.mark.shared
-def test_closed_open_and_decisions_of_the_published_ratings(shared):
-    found = examine("mentalalign", data=shared / "data" / "mentalalign70k", off_scale="keep",
-                    resamples=0)  # fmt: skip
-    table = decisions(found).table
-    assert len(table.rows) == 9  # seven attributes and two groups of them
-    for row in table.rows:
-        assert row[4] == 6
-        assert 0 <= row[5] <= 6
-        both = (*found.results, *found.rated.composites)
-        own = [r for r in both if r.attribute == row[0]]
-        assert row[1] == min(own, key=lambda r: r.mse).judge
-    groups = next(s for s in found.sections if s.title == "Closed and open systems").table
-    assert [column.name for column in groups.columns] == [
-        "Rater", "human (1 systems)", "closed (4 systems)", "open (5 systems)", "closed - open",
-    ]  # fmt: skip
 
 
 def test_what_a_file_lacks_is_named(tmp_path):

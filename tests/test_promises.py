@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 import promises
 
-RUNS = 150
+RUNS = 90
 
 
 def room(share, runs=RUNS):

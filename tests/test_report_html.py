@@ -217,19 +217,6 @@ def test_equal_input_gives_equal_bytes(example, html):
     assert html_of(example, figures=True) == html
 
 
-@pytest.mark.shared
-def test_mentalalign_is_a_small_page(shared, tmp_path):
-    found = examine("mentalalign", data=shared / "data" / "mentalalign70k")
-    write_outputs(found, tmp_path, ["html"])
-    assert (tmp_path / "report.html").stat().st_size < 3_000_000
-    # Source: reference/verdict/expected.json has 15 yes and 1 open; ten of these yes are open since
-    # reading is asked for in each of the nine systems.
-    order = Counter(
-        v.state for v in found.verdicts if (v.use, v.target) == ("order", "these systems")
-    )
-    assert order == {"yes": 5, "no": 12, "open": 11}
-
-
 def test_names_of_any_length_leave_the_page_readable():
     rows = [
         (item, system, rater, name, 1 + (item + ord(system) + len(rater)) % 5)

@@ -20,9 +20,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import browser  # noqa: E402, F401 - a fixture of that folder
 
-# A busy machine generates examples slowly, which says nothing about the code.
+# A busy machine generates examples slowly, which says nothing about the code. Forty of each a run,
+# drawn anew at every run: where a test needs more it says so.
 hypothesis.settings.register_profile(
-    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "busy",
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("busy")
 

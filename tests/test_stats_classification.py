@@ -84,7 +84,7 @@ def test_multi_label():
 labels = st.sampled_from(["a", "b", "c"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(labels, labels), min_size=1, max_size=25))
 def test_sums_give_what_scikit_learn_gives(pairs):
     """The bootstrap's formulas on the data themselves: items drawn once each."""

@@ -122,7 +122,7 @@ def test_unfit_input_is_named(arguments, message):
 scores = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(scores)
 def test_quadratic_kappa_is_concordance_with_n_moments(pairs):
     a, b = np.array(pairs, float).T

@@ -195,7 +195,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables, st.sampled_from(list(FAMILY)), st.sampled_from([None, "linear", "quadratic"]))
 def test_twin(table, coefficient, weights):
     found = FAMILY[coefficient](table, weights=weights, levels=[1, 2, 3, 4])
@@ -204,7 +204,7 @@ def test_twin(table, coefficient, weights):
     assert (found.reason is None) == (not math.isnan(expected))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(tables)
 def test_nominal_alpha_is_fleiss_plus_its_small_sample_term(table):
     """Alpha = k_F + (1 - k_F) / N, with N ratings on items of two or more (pooled)."""

@@ -160,7 +160,7 @@ def test_perfect_consistency_has_the_limit_of_the_interval():
     assert icc([[1, 1], [2, 2], [5, 5]], "A,1").interval("f").low == 1.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(ratings)
 def test_values_equal_exact_rational_arithmetic(Y):
     for form in slow.FORMS:

@@ -149,7 +149,7 @@ codes = arrays(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(values, broken)
 def test_codes_of_the_stand_in(whole, other):
     place = np.full(10, -1, np.int64)
@@ -163,7 +163,7 @@ def test_codes_of_the_stand_in(whole, other):
             assert ours.tolist() == theirs.tolist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(values, broken)
 def test_spans_and_distinct_values(whole, other):
     for x in (whole, other):
@@ -179,7 +179,7 @@ def test_spans_and_distinct_values(whole, other):
     assert _ratings.few_values(np.arange(6.0), 5)[1] == -1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(values, broken)
 def test_codes(whole, other):
     levels = [0, 1, 2, 5, 9]
@@ -195,7 +195,7 @@ def test_codes(whole, other):
         assert by_table[:n].tolist() == by_search[:n].tolist() == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(codes)
 def test_collapsing_and_cross_tables(rows):
     expected = coding.patterns(rows.tolist())
@@ -290,7 +290,7 @@ panels = st.integers(0, 25).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(panels, st.integers(0, 25))
 def test_sums_by_system_and_what_each_rule_makes_of_them(panel, cut):
     judges, reference, system, kept = panel

@@ -170,7 +170,7 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(tables, st.sampled_from(METRICS))
 def test_twin(table, metric):
     found = krippendorff_alpha(table, metric)

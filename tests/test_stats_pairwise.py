@@ -122,7 +122,7 @@ outcomes = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(outcomes)
 def test_finite_exactly_where_the_likelihood_has_a_maximum(rows):
     """A maximum is finite where no far point in any direction is as likely (on a grid)."""

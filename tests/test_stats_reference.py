@@ -82,7 +82,7 @@ def test_unusable_arrays_are_named():
         stats.mcnemar([2], [1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(scores)
 def test_against_scipy(Y):
     x, y = Y.T.astype(float)
@@ -109,7 +109,7 @@ def test_against_scipy(Y):
         assert (found.interval.low, found.interval.high) == pytest.approx(tuple(ends), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(scores)
 def test_quadratic_kappa_on_equal_levels_is_concordance(Y):
     # Cohen's weights 1 - (d / (q - 1))² on levels 1..5 and Lin's 1/n moments: one number.
@@ -148,7 +148,7 @@ def test_clusters_of_one_are_independent_pairs():
     assert stats.bias(np.repeat(x, 3), np.repeat(y, 3)).intervals[0].width < plain.width
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(scores, st.floats(0.05, 3))
 def test_equivalence_is_the_ninety_percent_interval(Y, margin):
     x, y = Y.T

@@ -33,7 +33,7 @@ def test_tail_misses_count_the_bad_responses_only():
     assert stats.tail_misses([5, 5], [1, 1], 2).interval().high == 1.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     arrays(np.int64, (8, 2), elements=st.integers(1, 5)),
     arrays(np.bool_, (8, 2)),

@@ -7,7 +7,7 @@ import sys
 
 import polars as pl
 import pytest
-from test_running_matrix import COUNTED, FORMATS, SKIPPED, limits, member
+from test_running_matrix import FORMATS, STRUCK, free, limits, member, strike
 from test_running_wire import EACH, KEY, after, started
 from wire_server import FAULTS, SILENT, WireServer
 
@@ -77,27 +77,25 @@ def test_the_client_plays_its_persona_and_the_system_never_sees_it(tmp_path):
     assert replies_frame(tmp_path / "a")["role"].to_list() == ["client", "system"] * TURNS
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in SKIPPED])
-def test_a_fault_between_two_messages_costs_what_it_costs(tmp_path, fault):
+@pytest.mark.parametrize("faults", STRUCK, ids="+".join)
+def test_a_fault_between_two_messages_costs_what_it_costs(tmp_path, faults):
     """One fault on the fourth message of one of four conversations; the formats take turns."""
+    fault = faults[0]
     sdk = list(FORMATS)[list(FAULTS).index(fault) % len(FORMATS)]
-    details = {"retry_after": 0.01} if fault == "rate_limit" else {}
     quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
 
-    def struck(seen):
-        return "i002" in str(seen.body) and str(seen.body).count("Go on.") == 2
+    def fourth(seen):
+        return str(seen.body).count("Go on.") == 2
 
     with WireServer("Go on.") as server:
-        server.fault(fault, times=1, when=struck, **details)
+        strike(server, faults, lambda seen: str(seen.body), fourth)
         study = talks(tmp_path, sdk, server, run_=quick)
         run(study, tmp_path / "a", quiet=True)
         again = run(study, tmp_path / "a", quiet=True, resume=True)
         assert again.raters[0].done == ITEMS
-        assert again.cost == pytest.approx(
-            (server.count - (fault not in COUNTED)) * EACH, rel=1e-12
-        )
+        assert again.cost == pytest.approx((server.count - free(faults)) * EACH, rel=1e-12)
         # What was said before the fault is asked and paid for once.
-        assert server.count <= 2 * TURNS * ITEMS + 1
+        assert server.count <= 2 * TURNS * ITEMS + len(faults)
         kept = replies_frame(tmp_path / "a")
         assert kept.height == server.count
         assert kept.filter(pl.col("step") == 0).height == ITEMS

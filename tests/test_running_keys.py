@@ -77,7 +77,7 @@ def test_no_key_is_left_anywhere_after_any_fault(tmp_path, sdk, capfd, caplog):
         out = tmp_path / "sessions" / fault
         with WireServer() as server:
             server.fault(fault, times=None, **({"retry_after": 0.01} if "limit" in fault else {}))
-            study = study_of(tmp_path, sdk, server, timeout=2 if fault in SILENT else 30)
+            study = study_of(tmp_path, sdk, server, timeout=1 if fault in SILENT else 30)
             result = run(study, out)
         assert server.count >= 1
         print_result(result)

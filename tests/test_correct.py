@@ -498,8 +498,10 @@ def test_bad_input_is_one_sentence(tmp_path, options, message):
     ratings(items=40, labelled=20).write_csv(tmp_path / "r.csv")
     done = voirdire("correct", "r.csv", *options, cwd=tmp_path)
     assert done.returncode == 1
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+    # What takes long on a busy machine says so before.
+    said = [line for line in done.stderr.splitlines() if not line.startswith("voirdire: reading")]
+    assert message in said[0]
+    assert len(said) == 1
 
 
 def test_numbers_by_a_column_and_clusters_by_another(tmp_path):

@@ -93,6 +93,28 @@ def test_what_a_plan_draws_is_labelled_by_people_and_corrects_the_mean(tmp_path)
     assert interval.width / 2 == pytest.approx(0.15, rel=0.25)
 
 
+def test_what_a_plan_draws_of_clusters_is_as_the_pilot_was_drawn():
+    """Of single turns it drew whole dialogues, three times as many responses as it had planned."""
+    chance = np.random.default_rng(3)
+    group = np.repeat(np.arange(150), 4)
+    truth = np.clip(np.rint(3 + chance.normal(size=150)[group] + chance.normal(size=600)), 1, 5)
+    judge = np.clip(truth + chance.integers(-1, 2, 600), 1, 5)
+    singly = chance.permutation(600) < 60
+    for known, whole in ((singly, False), (group < 15, True)):
+        frame = pl.DataFrame(
+            {
+                "item": [f"t{n}" for n in range(600)],
+                "cluster": [f"d{k}" for k in group],
+                "judge": judge,
+                "human": np.where(known, truth, np.nan),
+            }
+        ).with_columns(pl.col("human").fill_nan(None))
+        plan = plan_labels(frame, [0.2], reference=["human"], draw=True)
+        needed = plan.rows[0].plans[0]
+        assert plan.draw.clustered == whole
+        assert plan.draw.number == needed.labels(needed.upper) - 60
+
+
 def test_an_audit_makes_the_labels_of_a_queue_stand_for_all(tmp_path):
     """Without it they are the hard ones; with it `correct` weighs them, at the command line."""
     frame, truth = judged(items=600, labelled=150)

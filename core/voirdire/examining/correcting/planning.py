@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _WANTED = 0.8
 #: Strata of a draw from both sides of a judge.
 SIDES = ("it fails", "it passes")
+#: The share of labelled clusters' responses with a label from which clusters are labelled whole.
+_MOSTLY = 0.5
 #: Judges, and runs of each, from which the parts of the variance can be told apart.
 _FEWEST = 2
 
@@ -286,15 +288,19 @@ def plan_sides(
 def _draw(data: LabelledResponses, plan: LabelPlan, by: str, seed: int) -> LabelDraw:
     """The responses that the plan asks for and that have no label yet."""
     clusters = data.cluster if by else data.overall_cluster
-    # An item with one label of its systems is drawn as a response; with more, as a whole.
+    # One sheet asks for all attributes.
+    labelled = np.asarray((~np.isnan(data.human)).any(0), np.bool_)
+    # An item with one label of its systems is drawn as a response, with more as a whole; so are
+    # clusters, unless the labels there are lie singly in many.
     whole = clusters is not None and any(one.each > 1 for row in plan.rows for one in row.plans)
+    if whole and clusters is not None:
+        whole = bool(labelled[np.isin(clusters, clusters[labelled])].mean() > _MOSTLY)
     responses = pl.DataFrame(
         {
             "item": np.array(data.items)[data.item],
             "system": np.array(data.systems)[data.system],
             "stratum": data.group if by else np.full(len(data.item), ""),
-            # One sheet asks for all attributes.
-            "labelled": (~np.isnan(data.human)).any(0),
+            "labelled": labelled,
             **({"unit": clusters} if whole else {}),
         }
     ).filter(pl.Series(~np.isnan(data.judge).all((0, 1))))

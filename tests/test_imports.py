@@ -118,11 +118,7 @@ def test_help_answers_at_once():
 
 
 def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_path):
-    """In one run, in turn, as processor time: 3.7 in 0.2; 1.95 to 2.15 were measured alone.
-
-    Beside another worker of pytest, with whom it shares caches, 2.27 were.
-    """
-    bound = 2.4 if "PYTEST_XDIST_WORKER" in os.environ else 2.2
+    """In one run, in turn, as processor time: 3.7 in 0.2; 1.97 beside seven busy programs."""
     rows = (f"i{n},{1 + n % 5},{1 + (n + n % 3) % 5}" for n in range(40))
     (tmp_path / "x.csv").write_text("item,judge,human\n" + "\n".join(rows))
     examined = ["-m", "voirdire", "examine", str(tmp_path / "x.csv"), "--reference", "human"]
@@ -137,7 +133,7 @@ def test_examining_a_small_table_costs_little_more_than_numpy_and_polars(tmp_pat
                 subprocess.run([sys.executable, *words], env=env, capture_output=True, check=True)
                 times[name].append(processor_seconds() - start)
         ratio = median(times["examine"][1:]) / median(times["import"][1:])
-        if ratio < bound:
+        if ratio < 2.2:
             return
     raise AssertionError(f"{ratio:.2f} times: {times}")
 

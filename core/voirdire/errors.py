@@ -26,7 +26,6 @@ import re
 import shlex
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
@@ -614,5 +613,7 @@ def _at(where: object) -> str:
 def _meant(value: object, allowed: Sequence[object]) -> str:
     """The name that a misspelt one is nearest to, as a question."""
     names = {name.casefold(): name for name in allowed if isinstance(name, str)}
+    from difflib import get_close_matches  # noqa: PLC0415 - for names that are wrong alone
+
     near = get_close_matches(str(value).casefold(), names, 1, 0.75)
     return f"did you mean {names[near[0]]!r}? " if near else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import TableError
+from voirdire.late import pattern
 from voirdire.shown import FORMULA, foreign, visible
 
 if TYPE_CHECKING:
@@ -27,10 +28,10 @@ PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 #: Control and direction characters, as polars writes the classes of `shown.visible`.
 _ACTING = r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\n\t\r\x{200C}\x{200D}\x{AD}]]"
 #: What Windows opens as a device, whatever follows the first dot.
-_DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)
+_DEVICE = pattern(r"con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]", re.IGNORECASE)
 #: Characters of a file's name: with its ending and in any encoding it stays under 255 bytes.
 _LONGEST = 60
-_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_GUARDED = pattern(r"'+[=+\-@\t\r]")
 
 
 @contextmanager

@@ -8,17 +8,19 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from voirdire.late import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 #: What stands in place of a key.
 HIDDEN = "[hidden]"
 #: Environment variables of such names hold secrets; shorter values are no keys, and too common.
-_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$", re.IGNORECASE)
+_NAME = pattern(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$", re.IGNORECASE)
 _SHORTEST = 6
 #: What looks like a key: a known beginning, or what follows the name of a header that carries
 #: one. After `Basic` an ordinary word may follow, so a digit or a capital inside is asked for.
-_SHAPE = re.compile(
+_SHAPE = pattern(
     r"\b(?:sk|pk|rk|gsk|xai|hf)[-_][A-Za-z0-9*][\w*\-.=+/]{5,}"
     r"|\bAIza[\w-]{10,}"
     r"|(?i:\bbearer\s+)[^\s\"',;]+"
@@ -26,7 +28,7 @@ _SHAPE = re.compile(
     r"|(?i:((?:x-)?(?:api|goog-api)-key\W{1,4}))[^\s\"',;]+"
 )
 #: Parts of an address that carry keys.
-_IN_QUERY = re.compile(r"(?i)(?:^|[&;])(?:[\w-]*(?:key|token|secret|password|sig|signature))=")
+_IN_QUERY = pattern(r"(?i)(?:^|[&;])(?:[\w-]*(?:key|token|secret|password|sig|signature))=")
 
 
 def environment_keys() -> dict[str, str]:

@@ -7,12 +7,11 @@ conversation are one cluster (`cluster_of`).
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from voirdire.errors import InputError
-from voirdire.late import dataclass
+from voirdire.late import dataclass, pattern
 from voirdire.schema import Item, Rating, Turn
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ THOUGHT, CALL, RESULT = "thought", "tool call", "tool result"
 GIVEN = ("system", "user")
 #: How the id of a unit within a conversation ends, for columns of ids.
 ENDS_PLACED = rf" (?:{'|'.join(_PLACED)}) [1-9][0-9]*$"
-_ID = re.compile(rf"(?s)(?P<item>.*) (?P<kind>{'|'.join(_PLACED)}) (?P<position>[1-9][0-9]*)")
+_ID = pattern(rf"(?s)(?P<item>.*) (?P<kind>{'|'.join(_PLACED)}) (?P<position>[1-9][0-9]*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import shutil
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -240,6 +241,13 @@ def _json_option() -> Any:
     return option
 
 
+def _processed(param: Any, ctx: Any, value: Any) -> Any:
+    """What becomes of an option's value; for one that was not given typer builds no schema."""
+    if value is None and not param.required and param.callback is None:
+        return () if param.multiple or param.nargs == -1 else None
+    return type(param).process_value(param, ctx, value)
+
+
 class _PlainFlags:
     """A flag takes no value, so none is named; every command can print JSON for programs."""
 
@@ -250,6 +258,7 @@ class _PlainFlags:
         for param in params:
             if getattr(param, "is_flag", False):
                 param.metavar = ""
+            param.process_value = partial(_processed, param)
         return params
 
     def invoke(self, ctx: Any) -> Any:

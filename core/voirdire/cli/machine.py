@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shlex
 import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire import progress
 from voirdire.errors import QuestionError
+from voirdire.late import pattern
 from voirdire.shown import harmless_json
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ SCHEMA_VERSION = 1
 #: Rows of a table, lines of what was said, and next steps that an answer holds: with the states it
 #: is read in one look, and has thirty lines at most.
 MOST = 6
-_COMMAND = re.compile(r"(voirdire [a-z][^.;`]*[^.;:`\s])")
-_END = re.compile(r"(?<=[.?!])\s")
+_COMMAND = pattern(r"(voirdire [a-z][^.;`]*[^.;:`\s])")
+_END = pattern(r"(?<=[.?!])\s")
 
 
 class Collected:

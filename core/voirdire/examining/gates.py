@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.errors import InputError, RequirementUnmetError, listed
-from voirdire.late import dataclass
+from voirdire.late import dataclass, pattern
 from voirdire.tabular import Section, Table, text
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 # NAME, then @WHOM up to the sign (names of judges hold blanks, colons and slashes, but none of
 # <>=), the sign, and the limit; >= before > since the first that fits is taken.
-_GATE = re.compile(r"^\s*([\w.+]+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<|=)\s*(.+?)\s*$")
+_GATE = pattern(r"^\s*([\w.+]+)\s*(?:@\s*([^<>=]+?)\s*)?(>=|<=|>|<|=)\s*(.+?)\s*$")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,

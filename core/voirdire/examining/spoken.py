@@ -10,6 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from voirdire.errors import AT_SHELL, InputError, QuestionError, names_of
+from voirdire.late import pattern
 from voirdire.progress import in_notebook
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Result = TypeVar("Result")
 
 #: An option as errors write it, with what stands for its value: a text in quotes, a word in capital
 #: letters, a file's name, or the one layout that has hyphens.
-_OPTION = re.compile(
+_OPTION = pattern(
     r"""
     --(?P<name>[a-z]+(?:-[a-z]+)*)
     (?:\ (?P<value>'[^']*'(?:"'"'[^']*')*    # --item 'post', --item 'judge'"'"'s score'
@@ -35,8 +36,8 @@ _OPTION = re.compile(
     re.VERBOSE,
 )
 #: A command is typed at a shell, whoever reads of it: what follows it in the sentence stays.
-_COMMAND = re.compile(r"\bvoirdire [a-z]")
-_SENTENCE = re.compile(r"(?<=[.;])\s")
+_COMMAND = pattern(r"\bvoirdire [a-z]")
+_SENTENCE = pattern(r"(?<=[.;])\s")
 #: Options that are repeated, each a pair, where Python has a mapping of them all.
 _PAIRS = {"judge": "judges", "family": "families"}
 #: Arguments that take several values, and flags.

@@ -202,7 +202,7 @@ def in_order(names: NDArray[Any]) -> NDArray[np.intp]:
         return codes
     text = different.astype(str)
     # Longer names are no 64-bit numbers.
-    if np.char.isdecimal(text).all() and np.char.str_len(text).max(initial=0) <= _LONGEST_NUMBER:
+    if all(name.isdecimal() and len(name) <= _LONGEST_NUMBER for name in text.tolist()):
         return np.asarray(np.argsort(np.argsort(text.astype(np.int64), kind="stable"))[codes])
     return codes
 

@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from voirdire.errors import QuestionError, listed
+from voirdire.late import pattern
 from voirdire.tables._ids import plain_name
 from voirdire.tables._keys import is_counter
 from voirdire.tables._names import (
@@ -154,7 +155,7 @@ def rater_columns(raw: RawTable, reference: Sequence[str]) -> tuple[str, ...]:
 
 #: What may stand behind a person's name for another person: a number, or a letter. A small n is a
 #: count.
-_SECOND = re.compile(r"\d+|[a-mo-z]|(?-i:N)", re.IGNORECASE)
+_SECOND = pattern(r"\d+|[a-mo-z]|(?-i:N)", re.IGNORECASE)
 
 
 def ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from voirdire.errors import TableError, not_one_of
-from voirdire.late import dataclass
+from voirdire.late import dataclass, pattern
 from voirdire.schema import STATUSES, Finding
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ def condensed(places: Sequence[str]) -> tuple[str, ...]:
 
 
 #: What is counted (`row`), the letters before a number without zeros before it, and what follows.
-_COUNTED = re.compile(r"(row|line|item|reply) ([^\d,]*)(0|[1-9]\d{0,15})((?:, .*)?)", re.DOTALL)
+_COUNTED = pattern(r"(row|line|item|reply) ([^\d,]*)(0|[1-9]\d{0,15})((?:, .*)?)", re.DOTALL)
 _MOST_PLACES = 20_000
 
 

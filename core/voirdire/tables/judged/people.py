@@ -7,13 +7,14 @@ import re
 from typing import TYPE_CHECKING
 
 from voirdire.errors import QuestionError, listed, not_rated
+from voirdire.late import pattern
 from voirdire.tables._names import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Abbreviations of *annotator* and *human* with a number, and voters: `A2`, `h3`, `arena_user_7`.
-_SHORT = re.compile(
+_SHORT = pattern(
     r"(?:ann|annot|hum|h|a)[ _-]?\d+|author[ _-]?\d*|(?:arena[ _-])?(?:user|voter)[ _-]?\w*",
     re.IGNORECASE,
 )

@@ -95,6 +95,8 @@ def _vouched(part: Component) -> str:
     # The last may be "joy and 11 others".
     word = ", " if " and " in last else " or "
     out = f"{', '.join(others)}{word}{last}" if others else last
+    if out and not part.estimate:
+        return f"it is not cleared for {out}"
     told = f"it is cleared for labels that make up {percent(part.estimate)} of what people say"
     return f"{told}, not for {out}" if out else told
 

@@ -13,6 +13,8 @@ import pytest
 
 from voirdire import QuestionError
 from voirdire.errors import TableError
+from voirdire.examining.changing.checking import check_lock
+from voirdire.examining.changing.freezing import freeze
 from voirdire.study import ReadOptions
 from voirdire.tables import read_file, read_judged
 
@@ -194,3 +196,21 @@ def test_objects_of_three_levels_are_a_row_a_judgement(tmp_path):
     (tmp_path / "u.json").write_text(json.dumps(uneven))
     with pytest.raises(TableError):
         _read(tmp_path / "u.json", "human")
+
+
+@pytest.mark.parametrize("item", ["tweet", "Fall", "excerpt no"])
+def test_a_lock_of_labels_keeps_the_columns_that_were_found(tmp_path, item):
+    words = ("support", "deny", "query")
+    rows = [
+        (f"m{k}", who, words[(k * step) % 3])
+        for who, step in (("ann", 1), ("gpt", 2))
+        for k in range(30)
+    ]
+    path = _csv(tmp_path / "r.csv", f"{item},annotator,stance", *map(list, zip(*rows)))  # noqa: B905
+    lock = freeze(path, reference=["ann"])
+    assert lock.read == {"item": item, "rater": "annotator"}
+    # The next file has another column of ids, by which nothing is looked for.
+    more = [(*row, f"x{k % 30}") for k, row in enumerate(rows)]
+    later = _csv(tmp_path / "s.csv", f"{item},annotator,stance,id", *map(list, zip(*more)))  # noqa: B905
+    check, _ = check_lock(later, lock)
+    assert not any(row.failed for row in check.rows)

@@ -84,11 +84,19 @@ def ask_about_scales(
         return
     scale = infer_scale(own)
     asked: dict[str, tuple[tuple[float, float], str]] = {}
-    for rater in ratings.filter(~people)["rater"].unique(maintain_order=True).to_list():
+    # One pass for all raters: of some millions each further one costs as much as reading them.
+    rows = ratings
+    if human.height > _SAMPLE:
+        some = pl.col("item").is_in(human["item"].head(_FALLING).unique().implode())
+        human, rows = human.filter(some), ratings.filter(some)
+    first = (
+        ratings.lazy().filter(~people, pl.col("score").is_not_null())
+        .group_by("rater", maintain_order=True).agg(pl.col("score").head(_SAMPLE)).collect()
+    )  # fmt: skip
+    for rater, held in zip(first["rater"], first["score"], strict=True):
         if rater in said:
             continue
-        judged = ratings.filter(pl.col("rater") == rater)
-        scores = judged["score"].drop_nulls().head(_SAMPLE).sort()
+        judged, scores = rows.filter(pl.col("rater") == rater), held.sort()
         ends = _other_scale(without_codes(scores), scale, own)
         if ends is not None:
             asked[rater] = ends, f"{rater!r} runs from {ends[0]:g} to {ends[1]:g}"
@@ -140,9 +148,6 @@ def _other_scale(
 def _is_turned(people: pl.DataFrame, judged: pl.DataFrame) -> bool:
     """Whether a judge's scores fall as the reference's rise."""
     keys = ["item", "system", "attribute"]
-    if people.height > _SAMPLE:
-        some = people["item"].head(_FALLING).unique().implode()
-        people, judged = (each.filter(pl.col("item").is_in(some)) for each in (people, judged))
     means = people.drop_nulls("score").group_by(keys).agg(pl.col("score").mean())
     own = judged.drop_nulls("score").group_by(keys).agg(pl.col("score").mean().alias("own"))
     both = means.join(own, on=keys, nulls_equal=True)

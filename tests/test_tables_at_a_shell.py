@@ -36,7 +36,7 @@ ASKED_BEFORE = {
     "de-no-answer", "pandas-index", "signs", "file-a-system", "ones-twos",
 }  # fmt: skip
 READ_BEFORE = {
-    "es-pairs", "sets", "nested-jsonl", "derived-tsv", "arena", "survey", "long-coders",
+    "es-pairs", "sets", "nested-jsonl", "derived-tsv", "arena", "survey", "long-coders", "wide-summaries",
 }  # fmt: skip
 #: The first answer of a question that nothing in the file answers is not its writer's: a 0 on a
 #: scale from 1 to 10 may be a score or a missing one, a column that tells rows apart what was

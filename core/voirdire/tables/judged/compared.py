@@ -66,6 +66,8 @@ TEXTS = (
 WINNERS = ("winner", "preference", "preferred", "choice", "verdict", "label", "judgment",
            "judgement", "vote")  # fmt: skip
 BOTH = ("g1winner", "g2winner")
+#: A system is in so few rows the one that it is compared with.
+_SAME = 0.01
 #: So many rows are looked at before all of them.
 _FEW = 1_000
 
@@ -128,6 +130,8 @@ def _of_two_systems(
 ) -> ReadJudgements | None:
     """`model_a, model_b` and who won: one column, one for each order, or one for each rater."""
     sides = next(((plain[a], plain[b]) for a, b in PAIRS if a in plain and b in plain), None)
+    if sides is not None and _are_scores(raw.frame, *sides):
+        sides = None  # two models that judge, and none that is judged
     # Names second: two columns that share the names of systems, and a third that says which.
     by_cells = compared_in(raw.frame, read.words)
     if sides is None and by_cells is not None:
@@ -189,6 +193,16 @@ def _of_two_systems(
     ask_about_order(raw, frame, read, sides, (order, *taken, *says))
     found = _of_columns(raw, frame, read, base, sides, says, reference, order)
     return _noted(with_side_claims(found, claims), left)
+
+
+def _are_scores(frame: pl.DataFrame, first: str, second: str) -> bool:
+    """Whether two columns hold numbers that are often the same in a row, as no system is compared
+    with itself.
+    """
+    if not (is_numeric(frame[first]) and is_numeric(frame[second])):
+        return False
+    same = frame.select((pl.col(first) == pl.col(second)).mean()).item()
+    return same is not None and same > _SAME
 
 
 def _orders(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from voirdire.examining import Examination
-    from voirdire.examining.correcting import Correction, LabelPlan
+    from voirdire.examining.correcting import LabelPlan
     from voirdire.examining.correcting.corrected import CorrectedScore
     from voirdire.examining.correcting.planning import PlannedLabels
     from voirdire.examining.verdict.facts import Verdict
@@ -111,8 +111,9 @@ def decide(
         source, [half_width], reference=named, read=asked, gate=at))  # fmt: skip
     rates, differences = why_not, []
     if corrected is not None:
-        rates = correction_said(replace(corrected, scores=_together(corrected), differences=()))
-        differences = correction_said(replace(corrected, scores=()))
+        scores, compared = _together(corrected.scores), _together(corrected.differences)
+        rates = correction_said(replace(corrected, scores=scores, differences=()))
+        differences = correction_said(replace(corrected, scores=(), differences=compared))
     if planned is not None:
         no_plan = plan_said(replace(planned, rows=_fewest(planned)))
     # By what is held against people the number of all responses is called.
@@ -194,14 +195,14 @@ def _two_systems(found: Examination) -> list[tuple[str, str]]:
     return [(str(names[1]), str(names[0]))] if len(names) == 2 else []
 
 
-def _together(corrected: Correction) -> tuple[CorrectedScore, ...]:
+def _together(rows: Sequence[CorrectedScore]) -> tuple[CorrectedScore, ...]:
     """Of several judges the number that rests on all of them, where there is one."""
     from voirdire.examining.correcting.corrected import TOGETHER
 
-    pooled = {(one.attribute, one.group) for one in corrected.scores if one.judge == TOGETHER}
+    pooled = {(one.attribute, one.group, one.against) for one in rows if one.judge == TOGETHER}
     return tuple(
-        one for one in corrected.scores
-        if one.judge == TOGETHER or (one.attribute, one.group) not in pooled
+        one for one in rows
+        if one.judge == TOGETHER or (one.attribute, one.group, one.against) not in pooled
     )  # fmt: skip
 
 

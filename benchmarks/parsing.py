@@ -1,7 +1,7 @@
 """What a text reply costs each parser, in processor time, and how many expressions they hold.
 
-The replies are those of the nine sweeps in `tests/data/replies`. Each is read eight times, in turn
-with all others, and its least time counts; what a text may leave in a cache is thrown away by the
+The replies are those of the sweeps in `tests/data/replies`. Each is read eight times, in turn with
+all others, and its least time counts; what a text may leave in a cache is thrown away by the
 replies between.
 """
 

@@ -250,3 +250,95 @@ def test_a_judge_of_one_word_alone_is_read_beside_people_who_say_it_too():
     found = examine(constant, reference=["ann", "ben"])
     assert {one.judge for one in found.verdicts} == {"gpt", "llama"}
     assert next(v for v in found.verdicts if (v.judge, v.use) == ("gpt", "single")).state == "no"
+
+
+def votes_of(rng, n=80):
+    return rng.choice(["model_a", "model_b", "tie"], n)
+
+
+def test_columns_of_others_stand_beside_both_orders_and_beside_voters():
+    rng = np.random.default_rng(8)
+    pairs = {"item": range(80), "model_1": rng.choice(["p", "q"], 80), "model_2": "r"}
+    said = {name: votes_of(rng) for name in ("human", "g1_winner", "g2_winner")}
+    word = {"model_a": "model_1", "model_b": "model_2", "tie": "tie"}
+    both = pl.DataFrame({**pairs, **{k: [word[x] for x in v] for k, v in said.items()}})
+    found = read_judged(both, read=ReadOptions())[1]
+    assert found.people == ("human",)
+    assert found.preferences.group_by("rater").len().sort("rater").rows() == [
+        ("human", 80), ("judge", 160),
+    ]  # fmt: skip
+    voters = [f"user_{k % 9}" for k in range(80)]
+    arena = pl.DataFrame({"item": range(80), "model_a": pairs["model_1"], "model_b": "r",
+                          "voter": voters, "winner": votes_of(rng), "gpt": votes_of(rng)})  # fmt: skip
+    found = read_judged(arena, read=ReadOptions(rater="voter"))[1]
+    assert set(found.raters) - set(voters) == {"gpt"}
+    assert found.preferences.filter(rater="gpt").height == 80
+
+
+def test_two_systems_that_nothing_compares_are_no_two_raters():
+    rng = np.random.default_rng(9)
+    names = np.array(["p", "q", "r", "s"])
+    first = rng.choice(4, 60)
+    second = (first + rng.integers(1, 4, 60)) % 4
+    table = pl.DataFrame({"id": range(60), "a": names[first], "b": names[second]})
+    with pytest.raises(TableError, match="two systems that are compared"):
+        read_judged(table, read=ReadOptions())
+    declared = ReadOptions(kind="label")
+    assert read_judged(table, reference=["a"], read=declared)[1].raters == ("a", "b")
+
+
+def test_rows_of_a_label_each_are_a_set_where_somebody_says_so():
+    rows = [(k, r, w) for k in range(30) for r in ("human", "gpt") for w in ("calm", "sad")]
+    rows = [row for row in rows if not (row[0] % 3 == 0 and row[1:] == ("gpt", "sad"))]
+    rows = [row for row in rows if not (row[0] == 7 and row[1] == "gpt")]
+    table = pl.DataFrame(rows, schema=["ticket", "rater", "label"], orient="row")
+    with pytest.raises(TableError, match="--kind 'label set'"):
+        read_judged(table, read=ReadOptions())
+    with pytest.raises(QuestionError, match="no label applies") as asked:
+        read_judged(table, read=ReadOptions(kind="label set"))
+    assert asked.value.key == "empty"
+    read = ReadOptions(kind="label set", empty="none")
+    found = read_judged(table, read=read)[1].labels.filter(rater="gpt")
+    by_item = dict(zip(found["item"], found["labels"].to_list(), strict=True))
+    assert (by_item["3"], by_item["4"], by_item["7"]) == (["calm"], ["calm", "sad"], [])
+
+
+def test_a_probability_beside_peoples_words_is_of_the_label_with_which_it_rises():
+    rng = np.random.default_rng(10)
+    p = rng.random(120).round(3)
+    truth = np.where(rng.random(120) < p, "spam", "ham")
+    shown = [f"{100 * one:.1f}%" for one in p]
+    table = pl.DataFrame({"id": range(120), "label": truth, "p_gpt": p, "p_llama": shown})
+    found = read_judged(table, read=ReadOptions())[1]
+    assert [one.attribute for one in found.questions] == ["ham"]
+    claimed = found.labels.filter(pl.col("rater") != "label").group_by("rater").agg("probability")
+    for _, values in claimed.rows():
+        assert values == pytest.approx((1 - p).tolist())
+    nothing = table.with_columns(p_gpt=rng.random(120).round(3)).drop("p_llama")
+    with pytest.raises(QuestionError, match="of which label: ham or spam") as asked:
+        read_judged(nothing, read=ReadOptions())
+    assert asked.value.key == "claims"
+
+
+@pytest.mark.parametrize("settled", [0, 1])
+def test_a_gold_label_made_of_the_others_is_no_further_person(settled):
+    rng = np.random.default_rng(11)
+    truth = rng.choice(3, 60)
+    people = np.stack([np.where(rng.random(60) < 0.75, truth, rng.choice(3, 60)) for _ in range(3)])
+    gold = np.array([np.bincount(one, minlength=3).argmax() for one in people.T])
+    differ = np.flatnonzero([len(set(one)) == 2 for one in people.T])
+    gold[differ[:settled]] = (gold[differ[:settled]] + 1) % 3
+    columns = {f"ann_{k + 1}": WORDS[one] for k, one in enumerate(people)}
+    table = pl.DataFrame({"id": range(60), **columns, "gold": WORDS[gold], "gpt": WORDS[truth]})
+    if settled:
+        with pytest.raises(QuestionError, match="'gold' may hold what was agreed on") as asked:
+            read_judged(table, read=ReadOptions())
+        assert asked.value.choices == ("ann_1, ann_2, ann_3", "gold")
+        return
+    found = read_judged(table, read=ReadOptions())[1]
+    assert found.people == ("ann_1", "ann_2", "ann_3")
+    assert "raters_derived" in {one.kind for one in found.findings}
+    assert "gold" not in found.raters
+    # Nobody's own column is taken for one.
+    apart = table.drop("gold").with_columns(ann_4=WORDS[np.roll(people[0], 1)])
+    assert len(read_judged(apart, read=ReadOptions())[1].people) == 4

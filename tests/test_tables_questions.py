@@ -333,6 +333,18 @@ def _probability_of(folder: Path) -> list[object]:
                   gpt_probability=[at / 40 for at in range(40)])]  # fmt: skip
 
 
+def _settled_later(folder: Path) -> list[object]:
+    said = [("calm", "calm", "sad", "calm"), ("sad", "calm", "sad", "sad")] * 20
+    people = {f"human_{k + 1}": [one[k] for one in said] for k in range(3)}
+    return [_wide(folder, **people, gold=[*(one[3] for one in said[:-1]), "calm"],
+                  gpt=["calm", "sad"] * 20)]  # fmt: skip
+
+
+def _probability_of_a_word(folder: Path) -> list[object]:
+    return [_wide(folder, label=["spam", "ham"] * 20,
+                  gpt_probability=[at // 2 / 20 for at in range(40)])]  # fmt: skip
+
+
 def _probability_or_score(folder: Path) -> list[object]:
     return [_wide(folder, human=["yes", "no"] * 20, gpt=[at / 40 for at in range(40)])]
 
@@ -516,6 +528,7 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "_scale.unlike_scales": _unlike,
     "winners.declared_words": _winner_words,
     "people.people_of": _who_is_a_person,
+    "people.made_of_others": _settled_later,
     "labels._the_one": _two_label_columns,
     "words._empty_sets": _empty_sets,
     "words._label_or_not": _no_answer,
@@ -523,6 +536,7 @@ CASES: dict[str, Callable[[Path], list[object]]] = {
     "label_columns.ask_about_codes": _codes,
     "winners._ask_about_grades": _grades,
     "chances._of_yes": _probability_of,
+    "chances._of_words": _probability_of_a_word,
     "chances._scores_or_probabilities": _probability_or_score,
     "chances.sure_or_probable": _sure,
     "chances._ask_about_sureness": _both_sure,

@@ -308,6 +308,7 @@ def check_preferences(panel, wanted, place, what):
         near(comparisons.flips(panel)[0], told["FLIP_e"][place], what)
     if "HUMANS_e" in told and "HUMANS" in found:
         near(found["HUMANS"].estimate, told["HUMANS_e"], f"{what} HUMANS")
+        same([found["HUMANS"]], [told["HUMANS"]], f"{what} HUMANS")
     if "AGREE_e" in told:
         near(comparisons.vote_agreement(panel).at, told["AGREE_e"][place], what)
     for name in ("READ", "ITEM", "POSITION", "LENGTH", "ORDER", "REVERSE", "LEVEL", "FAM"):

@@ -19,6 +19,7 @@ from voirdire.tables._tables import STATUS
 from voirdire.tables.judged.claims import (
     NO,
     YES,
+    labels_beside,
     read_claims,
     shares_of,
     with_claims,
@@ -213,7 +214,7 @@ def _of_labels(
     as_labels = without_columns(read, *claimed).model_copy(update={"kind": "label"})
     labels = read_labels(raw, as_labels, reference)
     if labels is None:
-        return None
+        return _of_words(raw, read, as_labels, claimed, roles, reference)
     judges = [name for name in labels.raters if name not in labels.people]
     whose = {name: _whose(name, judges) for name in claimed}
     # What somebody declared is never left out in silence.
@@ -230,6 +231,50 @@ def _of_labels(
         for (item, system, run), value in zip(facts, shares_of(raw, name).to_list(), strict=True)
         if value is not None
     ]
+    return with_claims(labels, claims_)
+
+
+def _of_words(
+    raw: RawTable,
+    read: TableKeys,
+    words: TableKeys,
+    claimed: Sequence[str],
+    roles: Mapping[str, str | None],
+    reference: Sequence[str],
+) -> ReadJudgements | None:
+    """People's words for two labels, and columns of how probable judges find one of both.
+
+    Raises
+    ------
+    QuestionError
+        It may be a probability of either.
+    """
+    free = [c for c in raw.frame.columns if c not in (*roles.values(), *words.ignore)]
+    reason = f"{listed(claimed)} hold probabilities of a label"
+    labels = labels_beside(raw, words, free, roles, reference, reason)
+    if labels is None or len(labels.questions[0].labels) != 2 or labels.questions[0].sets:
+        return None
+    pair = labels.questions[0].labels
+    said = [raw.frame[name].cast(pl.String).str.strip_chars() for name in labels.raters]
+    facts = facts_of(raw, roles).select("item", "system", "run").rows()
+    claims_ = []
+    for name in claimed:
+        share = shares_of(raw, name)
+        first, second = (
+            _rises(one, [(cells == pair[0]).cast(pl.Float64) for cells in said])
+            for one in (share, 1 - share)
+        )
+        of = read.claims or (pair[0] if first else pair[1] if second else None)
+        if of not in pair:
+            raise QuestionError(
+                f"{raw.name}: {name!r} holds probabilities; of which label: {' or '.join(pair)}?",
+                "claims", pair, f'claims = "{pair[0]}"', likely=False,
+            )  # fmt: skip
+        claims_ += [
+            (item, system, _judge(name, ()), run, of, value)
+            for (item, system, run), value in zip(facts, share.to_list(), strict=True)
+            if value is not None
+        ]
     return with_claims(labels, claims_)
 
 

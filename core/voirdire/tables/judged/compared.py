@@ -13,7 +13,7 @@ from voirdire.errors import listed
 from voirdire.kinds import Cells
 from voirdire.kinds._column import text_of
 from voirdire.study import Source
-from voirdire.tables._names import find, measures, names_rater, plain_word
+from voirdire.tables._names import find, kind_of, measures, names_rater, plain_word
 from voirdire.tables._numbers import fold, is_numeric
 from voirdire.tables._preferences import (
     ComparisonColumns,
@@ -147,13 +147,7 @@ def _of_two_systems(
     taken = {*sides, *(plain[name] for name in beside if name in plain)}
     taken.update([order] if order else [])
     if all(name in plain for name in BOTH):
-        blocks = []
-        for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
-            block = with_scores(base, frame[plain[name]], {})
-            blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
-        table = pl.concat(blocks)
-        reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
-        return ready(table, raw, read, reference, reason, rater_column(raw, read))
+        return _in_both_orders(raw, frame, read, plain, base, sides, taken, reference)
     who_is_named = (*reference, *judges_named(read))
     every = _columns_that_say(raw, frame, read, (*taken, *sides), sides, who_is_named)
     able = [c for c in every if not _orders(frame, c, read, reference, sides)]
@@ -173,7 +167,7 @@ def _of_two_systems(
     ) or (claims is not None and says and not rater):
         ask_about_order(raw, frame, read, sides, (order, *taken, *says))
         found = _of_columns(raw, frame, read, base, sides, says, reference, order)
-        return _noted(with_side_claims(found, claims), left)
+        return _noted(with_side_claims(found, claims, raw.name), left)
     winner = find("score", list(raw.frame.columns), read.score, raw.name) if read.score else None
     winner = winner or next((plain[name] for name in WINNERS if name in plain), None)
     winners = [c for c in by_cells.winners if c not in taken] if by_cells is not None else []
@@ -186,13 +180,16 @@ def _of_two_systems(
         table = with_scores(base, frame[winner], said)
         reason = f"{winner!r} names the winner of {sides[0]!r} and {sides[1]!r}"
         who = rater_column(raw, read)
+        others = [c for c in every if c != winner and kind_of(c) == "judge"] if who else []
+        if others:
+            table = _with_judges(table, _blocks_of(raw, frame, read, base, sides, others))
         found = ready(table, raw, read, reference, reason, who, order=order)
-        return with_side_claims(found, claims)
+        return with_side_claims(found, claims, raw.name)
     if len(says) < 2:
         return None
     ask_about_order(raw, frame, read, sides, (order, *taken, *says))
     found = _of_columns(raw, frame, read, base, sides, says, reference, order)
-    return _noted(with_side_claims(found, claims), left)
+    return _noted(with_side_claims(found, claims, raw.name), left)
 
 
 def _are_scores(frame: pl.DataFrame, first: str, second: str) -> bool:
@@ -248,17 +245,56 @@ def _columns_that_say(
     return [c for c in able if c in told]
 
 
+def _in_both_orders(
+    raw: RawTable, frame: pl.DataFrame, read: TableKeys, plain: dict[str, str],
+    base: pl.DataFrame, sides: tuple[str, str], taken: set[str], reference: Sequence[str],
+) -> ReadJudgements:  # fmt: skip
+    """`g1_winner, g2_winner`: each row asked in both orders; beside one judge's answers may stand
+    columns of others, people's too.
+    """
+    blocks = []
+    for name, first in zip(BOTH, ("system_a", "system_b"), strict=True):
+        block = with_scores(base, frame[plain[name]], {})
+        blocks.append(block.with_columns(pl.col(first).alias("shown_first")))
+    rater = rater_column(raw, read)
+    apart = (*taken, *sides, *(plain[name] for name in BOTH))
+    named = (*reference, *judges_named(read))
+    says = [] if rater else _columns_that_say(raw, frame, read, apart, sides, named)
+    if says:
+        blocks = [block.with_columns(pl.lit("judge").alias("rater")) for block in blocks]
+        blocks += _blocks_of(raw, frame, read, base, sides, says)
+    table = pl.concat([block.select(sorted(block.columns)) for block in blocks])
+    reason = f"{plain[BOTH[0]]!r} and {plain[BOTH[1]]!r} name the winner in both orders"
+    return ready(table, raw, read, reference, reason, rater)
+
+
+def _with_judges(table: pl.DataFrame, blocks: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Comparisons of voters, a row each, with those of judges whose columns stand beside them."""
+    once = ["item", "system_a", "system_b", "rater", "run", "attribute"]
+    own = pl.concat(blocks).filter(pl.col("score").is_not_null())
+    return pl.concat([table, own.unique(once, maintain_order=True).select(table.columns)])
+
+
+def _blocks_of(
+    raw: RawTable, frame: pl.DataFrame, read: TableKeys, base: pl.DataFrame,
+    sides: tuple[str, str], says: Sequence[str],
+) -> list[pl.DataFrame]:  # fmt: skip
+    """What each of several columns says, as comparisons of the rater who is called so."""
+    return [
+        with_scores(
+            base, frame[c], declared_words(raw, read, ComparisonColumns(*sides, (c,)), c)
+        ).with_columns(pl.lit(c).alias("rater"))
+        for c in says
+    ]
+
+
 def _of_columns(
     raw: RawTable, frame: pl.DataFrame, read: TableKeys, base: pl.DataFrame,
     sides: tuple[str, str], says: Sequence[str], reference: Sequence[str], order: str | None,
 ) -> ReadJudgements:  # fmt: skip
     """A column for each rater, that says who that one prefers."""
-    table = pl.concat(
-        with_scores(
-            base, frame[c], declared_words(raw, read, ComparisonColumns(*sides, (c,)), c)
-        ).with_columns(pl.lit(c).alias("rater"))
-        for c in says
-    ).filter(pl.col("score").is_not_null())
+    table = pl.concat(_blocks_of(raw, frame, read, base, sides, says))
+    table = table.filter(pl.col("score").is_not_null())
     reason = f"{listed(says)} name the winner of {sides[0]!r} and {sides[1]!r}"
     return ready(table, raw, read, reference, reason, None, order=order)
 

@@ -93,6 +93,8 @@ def _lies_between(column: pl.Series) -> bool:
 _END = pattern(r"[_\s.-]+")
 #: Rows of which one shows a number between 0 and 1 where a column holds probabilities.
 _FIRST = 1000
+#: A number per cent.
+_PERCENT = r"^\s*\d+(?:\.\d+)?\s*%\s*$"
 #: Words of headers that may claim a probability; what they claim their readers say.
 _MAY_CLAIM = pattern(r"prob|chance|logp|p_?(?:yes|true|pass)|distribution|(?<![a-z])p(?![a-z])",
                      re.IGNORECASE)  # fmt: skip
@@ -288,6 +290,10 @@ def _spread(raw: RawTable, read: ReadOptions) -> RawTable:
 
         raw = with_marked_winners(raw)
     texts = [column for column in raw.frame if column.dtype == pl.String]
+    percent = [c.name for c in texts if c.str.contains(_PERCENT).all() and not c.has_nulls()]
+    if percent and any(map(_MAY_CLAIM.search, percent)):
+        made = [pl.col(c).str.strip_chars(" %") for c in percent if _MAY_CLAIM.search(c)]
+        raw = replace(raw, frame=raw.frame.with_columns(made))
     if any(column.head(_FIRST).str.starts_with("[").any() for column in texts):
         from voirdire.tables.judged.spread import with_votes_apart  # noqa: PLC0415 - as said
 
@@ -424,7 +430,8 @@ def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[s
     if better is not None:
         compared = ComparisonColumns(*better, ())
     if compared is None:
-        return parts_of(raw, read, NamedRaters(tuple(reference), read.judge))
+        named = tuple(reference) or _people_in(raw, read)
+        return parts_of(raw, read, NamedRaters(named, read.judge))
     names = raw.frame.columns
     taken = {compared.first, compared.second, *compared.winners}
     source = Source(path=raw.name, **read.keys_set("score"))
@@ -435,6 +442,18 @@ def _parts(raw: RawTable, read: ReadOptions, reference: Sequence[str]) -> dict[s
     keys = keys_of(raw, source.model_copy(update={"system": None}), free, beside)
     found = {"item": keys[0] if keys else None, "rater": rater if rater in names else None}
     return {k: v for k, v in found.items() if v is not None and getattr(read, k) is None}
+
+
+def _people_in(raw: RawTable, read: ReadOptions) -> tuple[str, ...]:
+    """Names of people in a column of raters, where no column of items is called so: with them the
+    cells tell which it is.
+    """
+    columns = [c for c in raw.frame.columns if c not in read.ignore]
+    rater = find("rater", columns, read.rater if read.rater in columns else None, raw.name)
+    if rater is None or find("item", columns, read.item, raw.name) is not None:
+        return ()
+    names = raw.frame[rater].cast(pl.String).drop_nulls().unique(maintain_order=True)
+    return tuple(name for name in names.to_list() if is_human(name, rater))
 
 
 def draft_judged(

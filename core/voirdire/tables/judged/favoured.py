@@ -12,7 +12,7 @@ import polars as pl
 from voirdire.errors import QuestionError, TableError, listed
 from voirdire.tables._names import kind_of
 from voirdire.tables._preferences import place_of
-from voirdire.tables._tables import STATUS
+from voirdire.tables._tables import STATUS, finding
 from voirdire.tables.judged.chances import (
     claims,
     is_hard,
@@ -27,6 +27,7 @@ from voirdire.tables.judged.frames import LABELS, NO_COLUMN, LabelQuestion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from voirdire.schema import Finding
     from voirdire.study import TableKeys
     from voirdire.tables._files import RawTable
     from voirdire.tables.judged.frames import ReadJudgements
@@ -167,11 +168,13 @@ def _judge(column: str) -> str:
     return "_".join(own) or "the judge"
 
 
-def with_side_claims(found: ReadJudgements, claimed: pl.DataFrame | None) -> ReadJudgements:
+def with_side_claims(
+    found: ReadJudgements, claimed: pl.DataFrame | None, where: str
+) -> ReadJudgements:
     """Comparisons with a question of probability: is the system preferred that is first by name?
 
     A judge that gives nothing else prefers what it finds the more probable. Ties of people say
-    neither.
+    neither, and how sure a judge is of a tie says of neither side how probable it is.
     """
     if claimed is None or claimed.is_empty() or found.preferences is None:
         return found
@@ -184,6 +187,8 @@ def with_side_claims(found: ReadJudgements, claimed: pl.DataFrame | None) -> Rea
     claimed = claimed.with_columns(
         pl.when(said).then(1 - pl.col("probability")).otherwise("probability").alias("probability")
     ).filter(~pl.col("said") | (pl.col("score") != 0))
+    tied = own.filter(pl.col("rater").is_in(claimed.filter("said")["rater"].unique().to_list()))
+    found = replace(found, findings=(*found.findings, *_ties_note(tied, where)))
     silent = claimed.filter(~pl.col("rater").is_in(table["rater"].unique().to_list()))
     shown = table.select(*_PAIR, "shown_first").unique(_PAIR, keep="first", maintain_order=True)
     silent = silent.drop("shown_first").join(shown, on=_PAIR, how="left", nulls_equal=True)
@@ -222,6 +227,22 @@ def with_side_claims(found: ReadJudgements, claimed: pl.DataFrame | None) -> Rea
     return replace(
         found, preferences=pl.concat([table, preferred]), labels=labels, questions=questions
     )
+
+
+def _ties_note(said: pl.DataFrame, where: str) -> tuple[Finding, ...]:
+    """A note on ties of judges that say how sure they are of what they said."""
+    ties = said.filter(pl.col("score") == 0).group_by("rater", maintain_order=True).len()
+    if ties.is_empty():
+        return ()
+    shown = [f"{rater} ({count:,})" for rater, count in ties.iter_rows()]
+    note = finding(
+        "ties_claim_nothing", "note", where, shown,
+        f"{listed(shown)} says ties: how sure it is of one says of neither side how probable it "
+        "is to be preferred.",
+        "They count as unanswered for its probability (COVER). A column of the probability that a "
+        "is preferred says it of ties as well.",
+    )  # fmt: skip
+    return (note,)
 
 
 def _oriented(rows: pl.DataFrame) -> pl.DataFrame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from voirdire.errors import QuestionError, TableError, listed
+from voirdire.errors import QuestionError, TableError, WordsDifferError, listed
 from voirdire.kinds import Cells
 from voirdire.tables._judging import follows, may_judge
 from voirdire.tables._names import (
@@ -56,6 +57,8 @@ _PLAIN = frozenset(
 )
 #: Parts of a table that are no rater's labels.
 PARTS = ("item", "system", "run", "cluster", "subgroup", "context", "response", "reason", "origin")
+#: So often two raters of the same shares would say the same by chance, who never do.
+_BY_CHANCE = 8
 #: Words for one of two responses; A and B alone may be answers to a question.
 _OF_TWO = re.compile(r"model|system|response|assistant|output", re.IGNORECASE)
 
@@ -196,6 +199,9 @@ def _wide(
     reference: Sequence[str],
 ) -> ReadJudgements | None:
     _check_others(raw, read, roles, groups)
+    if read.kind is None:
+        for group in groups:
+            _check_systems(raw, group)
     every = [column.name for group in groups for column in group]
     kept = [
         c for group in groups for c in raters_among(raw, [x.name for x in group], read, reference)
@@ -255,6 +261,28 @@ def _check_others(
             raise not_the_same(raw.name, name, cells.texts, groups[0][0].name, words)
 
 
+def _check_systems(raw: RawTable, group: Sequence[LabelColumn]) -> None:
+    """Raise where two columns share their words and never say the same of a row: two systems that
+    are compared. Raters agree now and then, were it by chance.
+    """
+    names = [column.name for column in group if not is_person(column.name)]
+    for one, other in combinations(names, 2):
+        both = raw.frame.select(
+            pl.col(one).cast(pl.String).alias("one"), pl.col(other).cast(pl.String).alias("other")
+        ).drop_nulls()
+        shares = [both[name].value_counts().rename({name: "said"}) for name in both.columns]
+        beside = shares[0].join(shares[1], on="said", suffix="_other")
+        chance = int((beside["count"] * beside["count_other"]).sum()) / max(both.height, 1)
+        same = int((both["one"] == both["other"]).sum())
+        if beside.height > 2 and chance >= _BY_CHANCE and same <= 0.01 * both.height:
+            raise WordsDifferError(
+                f"{raw.name}: {one!r} and {other!r} hold the same names and never the same one in "
+                f"a row: two systems that are compared, and no column that is understood says "
+                f"which is better. Write it in a column winner (A, B, tie), or say --kind label "
+                f"where these are labels of two raters"
+            )
+
+
 def _codes_of(raw: RawTable, name: str, group: Sequence[LabelColumn]) -> bool:
     """Whether a column of codes says what a rater says in words: it is another rater's."""
     words = [c.name for c in group if not (c.sets or is_numeric(raw.frame[c.name]))]
@@ -310,6 +338,10 @@ def _long(
         _check_places(raw, column)
     cells = raw.frame[column.name].cast(pl.String) if cells is None else cells
     if roles["item"] is None:
+        taken = {rater, column.name, attribute, *roles.values()}
+        free = [c for c in raw.frame.columns if c not in (*taken, *read.ignore)]
+        roles = {**roles, "item": _item_beside(raw, rater, column.name, free)}
+    if roles["item"] is None:
         raise TableError(
             f"{raw.name}: {column.name!r} holds labels by {rater!r}, and no column of item ids was "
             f"found (columns: {listed(raw.frame.columns)}); name it with --item"
@@ -320,9 +352,11 @@ def _long(
         (pl.lit(read.about or _asked(column.name)) if attribute is None else
          raw.frame[attribute].cast(pl.String)).alias("attribute"),
     )  # fmt: skip
-    sets = dict.fromkeys(base["attribute"].drop_nulls().unique(), column.sets)
+    several = read.kind == "label set" or column.sets
+    sets = dict.fromkeys(base["attribute"].drop_nulls().unique(), several)
     if not sets:
         return None
+    base = _gathered_rows(base) if read.kind == "label set" else base
     _once_each(base, raw.name)
     return judgements_of(
         base, sets, raw.name, read, reference, rater,
@@ -418,15 +452,52 @@ def facts_of(raw: RawTable, roles: Mapping[str, str | None]) -> pl.DataFrame:
     )
 
 
+def _item_beside(raw: RawTable, rater: str, label: str, free: Sequence[str]) -> str | None:
+    """The only column that tells rows apart beside a rater's, or beside that and the label's of a
+    set, whatever it is called.
+    """
+    able = [
+        c for c in free
+        if 1 < raw.frame[c].n_unique() < raw.frame.height and not raw.frame[c].null_count()
+    ]  # fmt: skip
+    for beside in ([rater], [rater, label]):
+        told = [c for c in able if not raw.frame.select(c, *beside).is_duplicated().any()]
+        if told:
+            return told[0] if len(told) == 1 else None
+    return None
+
+
 def _once_each(table: pl.DataFrame, where: str) -> None:
     key = ["item", "system", "rater", "run", "attribute"]
     twice = table.filter(table.select(key).is_duplicated())
     if twice.height:
         row = twice.row(0, named=True)
-        raise TableError(
+        raise WordsDifferError(
             f"{where}: rater {row['rater']!r} labels item {row['item']!r} more than once; name a "
-            f"column of runs by --run, or of what differs by --attribute"
+            f"column of runs by --run, or of what differs by --attribute, or say --kind "
+            f"'label set' where each row is one label of a set"
         )
+
+
+def _gathered_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """One row a judgement, where each row names one label of its set."""
+    key = ["item", "system", "rater", "run", "attribute"]
+    if not table.select(key).is_duplicated().any():
+        return table
+    # Of a unit that others label, no row of a rater may say that no label applies: it is asked.
+    units = table.select("item", "system", "run", "attribute").unique(maintain_order=True)
+    raters = table.select("rater").drop_nulls().unique(maintain_order=True)
+    facts = table.drop("rater", "cell").unique(units.columns, keep="first", maintain_order=True)
+    whole = units.join(raters, how="cross").join(facts, on=units.columns, nulls_equal=True)
+    silent = whole.join(table, on=[*units.columns, "rater"], how="anti", nulls_equal=True)
+    blank = silent.with_columns(pl.lit(None, pl.String).alias("cell")).select(table.columns)
+    table = pl.concat([table, blank])
+    said = pl.col("cell").drop_nulls()
+    gathered = table.group_by(key, maintain_order=True).agg(
+        said, *(pl.col(c).first() for c in table.columns if c not in (*key, "cell"))
+    )
+    cells = [json.dumps(labels) if labels else None for labels in gathered["cell"].to_list()]
+    return gathered.with_columns(pl.Series("cell", cells, pl.String)).select(table.columns)
 
 
 def _unasked(cells: pl.DataFrame) -> pl.DataFrame:

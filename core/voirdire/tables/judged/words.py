@@ -14,7 +14,7 @@ from voirdire.tables._numbers import fold
 from voirdire.tables._tables import STATUS, finding, plural
 from voirdire.tables.judged.cells import members
 from voirdire.tables.judged.frames import LABELS, LabelQuestion, ReadJudgements
-from voirdire.tables.judged.people import people_of
+from voirdire.tables.judged.people import made_of_others, people_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -70,6 +70,10 @@ def judgements_of(
         ]  # fmt: skip
         blocks.append(_with_labels(block, question, people, read, where))
     rows = pl.concat(blocks).select(pl.col(name).cast(kind) for name, kind in LABELS.items())
+    if not reference and len(questions) == 1 and not questions[0].sets:
+        own, derived = made_of_others(rows, people, where)
+        rows = rows.filter(pl.col("rater").is_in(own) | ~pl.col("rater").is_in(list(people)))
+        people, notes = own, [*notes, *([derived] if derived else [])]
     return ReadJudgements(people, rows, tuple(questions), findings=tuple(notes), reason=reason)
 
 

@@ -17,6 +17,7 @@ from voirdire.stats._stratified import (
     strata_of,
 )
 from voirdire.stats.decisions import smallest
+from voirdire.stats.sums import quantile
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,6 +42,10 @@ class RatePlan:
         By how much clusters widen the variance; 1 without them.
     judged : float
         Rows that will have a judge score.
+    clusters : int
+        Labelled clusters of the pilot; 0 where rows are their own clusters.
+    each : float
+        Labels in each of them.
     """
 
     shares: Floats
@@ -48,6 +53,8 @@ class RatePlan:
     failed: Floats
     effect: float
     judged: float
+    clusters: int = 0
+    each: float = 1.0
 
     @classmethod
     def of(cls, y: Floats, f: Floats, group: Any, judged: float, *, clustered: bool) -> RatePlan:
@@ -69,14 +76,16 @@ class RatePlan:
             )  # fmt: skip
             effect = design_effect(columns)
         shares = np.bincount(strata, minlength=k) / len(strata)
-        return cls(shares, passed, failed, effect, judged)
+        units = len(np.unique(group[known])) if clustered else 0
+        each = float(known.sum()) / max(units, 1) if clustered else 1.0
+        return cls(shares, passed, failed, effect, judged, units, each)
 
     @property
     def alone(self) -> RatePlan:
         """The same were there no judge: one stratum."""
         one = np.ones(1)
         passed, failed = (np.full(1, float(part.sum())) for part in (self.passed, self.failed))
-        return RatePlan(one, passed, failed, self.effect, math.inf)
+        return RatePlan(one, passed, failed, self.effect, math.inf, self.clusters, self.each)
 
     def half_width(self, labels: float, level: float) -> float:
         """Half of the interval that so many labels give, if they come as the pilot's rates say."""
@@ -88,7 +97,12 @@ class RatePlan:
         low, high = np.quantile(points, [0.5 - level / 2, 0.5 + level / 2])
         seen = (n * rates + prior) / (n + 2 * prior)
         variance = float(self._within(seen, n, prior) + self._between(rates))
-        return float(high - low) / 2 * math.sqrt(variance / float(points.var()))
+        half = float(high - low) / 2 * math.sqrt(variance / float(points.var()))
+        if not self.clusters:
+            return half
+        # As the interval does: the variance of few clusters is itself uncertain.
+        share = 0.5 + level / 2
+        return half * quantile(share, self._fewer(labels)) / quantile(share, math.inf)
 
     def widths(self, labels: float, level: float) -> Floats:
         """(D,) half widths that so many labels may give: the pilot's rates are uncertain, and the
@@ -104,7 +118,13 @@ class RatePlan:
         expected = self.passed / (self.passed + self.failed)
         even = self._shared(labels / self.effect)
         plain = math.sqrt(float(self._within(expected, even, prior) + self._between(expected)))
-        return np.asarray(spread / plain * self.half_width(labels, level))
+        found = np.asarray(spread / plain * self.half_width(labels, level))
+        if self.clusters:
+            # How alike the labels of a cluster are is uncertain too: of the pilot's clusters, and
+            # of those to come.
+            for df, sign in ((self.clusters - 1, -0.5), (self._fewer(labels), 0.5)):
+                found = found * (chance.chisquare(df, _POSSIBLE) / df) ** sign
+        return found
 
     def labels(self, half_width: float, level: float, share: float | None = None) -> float:
         """The fewest labels that reach it; of `share` of the rates that the pilot leaves possible.
@@ -119,6 +139,10 @@ class RatePlan:
 
         least = smallest(enough, 4, 1 << 24)
         return math.inf if least is None else float(least)
+
+    def _fewer(self, labels: float) -> float:
+        """Clusters of so many labels, less one."""
+        return max(labels / self.each - 1, 1.0)
 
     def _shared(self, labels: float) -> Floats:
         return np.asarray(labels * self.shares)

@@ -119,11 +119,12 @@ class RatePlan:
         even = self._shared(labels / self.effect)
         plain = math.sqrt(float(self._within(expected, even, prior) + self._between(expected)))
         found = np.asarray(spread / plain * self.half_width(labels, level))
-        if self.clusters:
+        if self.clusters and self.each > 1:
             # How alike the labels of a cluster are is uncertain too: of the pilot's clusters, and
-            # of those to come.
+            # of those to come. What single labels add to that is counted above.
+            more = self.each / (self.each - 1)
             for df, sign in ((self.clusters - 1, -0.5), (self._fewer(labels), 0.5)):
-                found = found * (chance.chisquare(df, _POSSIBLE) / df) ** sign
+                found = found * (chance.chisquare(df * more, _POSSIBLE) / (df * more)) ** sign
         return found
 
     def labels(self, half_width: float, level: float, share: float | None = None) -> float:

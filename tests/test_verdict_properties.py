@@ -278,6 +278,8 @@ def test_a_judge_that_repeats_a_human_is_a_serious_finding():
         (said,) = [one for one in found.findings if one.kind == "judge_equals_human"]
         assert said.severity == "serious"
         assert f"judge gives the scores of human 0 {words} (score)." == said.message
+        assert {one.state for one in found.verdicts} == {"not tested"}
+        assert next(one.reason for one in found.verdicts if one.use == "order") == "blocked"
     assert not [one for one in examined(frame, humans=2).findings if "equals" in one.kind]
 
 

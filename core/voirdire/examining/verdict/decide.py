@@ -164,10 +164,16 @@ def with_holm(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     return tuple(made)
 
 
-def verdict_of(ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool) -> Verdict:
-    """One verdict, its next step still to be found."""
+def verdict_of(
+    ground: Ground, asked: AskedUse, *, critical: bool, blocked: bool, repeats: bool = False
+) -> Verdict:
+    """One verdict, its next step still to be found.
+
+    A judge that `repeats` a human of its reference is held against nobody.
+    """
     made = decide(ground, asked)
-    if blocked:
+    repeats = repeats and made.state != "not tested" and not asked.spec.without_humans
+    if blocked or repeats:
         # The p-value goes too: what rests on blocked data takes no part in Holm's correction.
         made = replace(made, state="not tested", deciding=(), reason="blocked", p=1.0)
     elif critical and made.state == "yes" and asked.spec.forbidden_where_critical:

@@ -84,7 +84,10 @@ def judge_cases(
         if kind.shown:
             shown.setdefault(kind.key, []).append(case)
         ground = ground_of(case.distinct(), margins)
-        evidence.append(_evidence(ground, kind.evidence(ground, level, epsilon)))
+        known = _evidence(ground, kind.evidence(ground, level, epsilon))
+        evidence.append(known)
+        # Who gives the scores of a human in its reference is as good as that human, whatever it is.
+        repeats = any(one.sure and one.human in known.reference for one in known.copied)
         for label, of, wanted in (("", ground, uses), *ground.as_others(uses)):
             for asked in asked_uses(wanted, of):
                 made = verdict_of(
@@ -92,6 +95,7 @@ def judge_cases(
                     asked,
                     critical=case.attribute in critical,
                     blocked=(case.judge, case.attribute) in blocked,
+                    repeats=repeats,
                 )
                 made = replace(made, label=label or made.label, kind=ground.kind)
                 verdicts.append(replace(made, next=next_step(of, asked, made)))
@@ -191,7 +195,12 @@ def _judge_repeats(judge: str, human: str, copy: Sequence[Copied]) -> Finding:
         f"{judge} gives the scores of {human} {_how_often(copy)} "
         f"({', '.join(one.attribute for one in copy)}).",
         f"Check that the scores of {human} did not reach {judge}, and that no column was used "
-        f"twice; if one is a copy of the other, no verdict on {judge} means anything.",
+        "twice. "
+        + (
+            f"Nothing is said of {judge} by the scores of {human} there."
+            if all(one.sure for one in copy)
+            else f"If one is a copy of the other, no verdict on {judge} means anything."
+        ),
     )
 
 

@@ -74,6 +74,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       what a table or the files lack, or the study does not declare
     - ``reference_is_model``: whom judges are held against is a model, by its name or family
     - ``responses_unrated``: responses that others rated and this rater did not
+    - ``votes_as_probabilities``, ``ties_claim_nothing``: what a judge's probabilities are, and of
+      which answers they say nothing
     - ``unlabelled``: responses that no person was asked about
     - ``labour_divided``: people who rated a part of the responses each, as was planned
     - ``ids_unmatched``: items that only one side rated
@@ -119,8 +121,8 @@ def audit(tables: Tables, study: Study) -> tuple[Finding, ...]:
       ``control_characters``, ``cells_cut``: how a file was written
     - ``lines_together``, ``short_rows``, ``bad_lines``, ``null_ids``, ``null_raters``,
       ``ids_rounded``, ``date_ids``, ``duplicate_rows``, ``summary_rows``, ``notes_below``,
-      ``rows_withdrawn``, ``judge_beside_raters``: rows that are cut, changed, left out, made or
-      counted once
+      ``rows_withdrawn``, ``judge_beside_raters``, ``votes_apart``: rows that are cut, changed, left
+      out, made or counted once
 
     Parameters
     ----------

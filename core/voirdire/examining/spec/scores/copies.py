@@ -50,6 +50,11 @@ class Copied:
     by: str = ""
 
     @property
+    def sure(self) -> bool:
+        """Whether a judge gives a human's scores more often than who did not see them could."""
+        return not (self.by or math.isnan(self.most))
+
+    @property
     def left_out(self) -> bool:
         """Whether the human who repeats another is known to, and leaves the reference."""
         return bool(self.by) and not math.isnan(self.most)

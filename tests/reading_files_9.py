@@ -533,7 +533,7 @@ def exports() -> list[Made]:
         for i in items for k, s in enumerate(systems)
     ]  # fmt: skip
     # promptfoo's own names: a person's grade is the pass and the score of an answer, and what it
-    # would have said without that grade stands beside it.
+    # would have said without that grade stands next to it.
     own: dict[Any, Any] = {}
     for (i, s, r, _), v in t.items():
         who = "by hand" if r == "human" else "promptfoo"

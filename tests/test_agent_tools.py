@@ -126,7 +126,7 @@ def test_no_attempt_comes_out(request, user):
 
 @closed
 def test_what_the_code_ends_with_is_its_own():
-    """Its exit code and its output say nothing of the room: that is told by another way."""
+    """Its exit code and its output say nothing of the room: that is found in another way."""
     assert run_python("raise SystemExit(97)") == "(ended with code 97, no output)"
     assert run_python("raise SystemExit(98)") == "(ended with code 98, no output)"
     said = run_python("import os, sys; print('no filter can be set', flush=True); os._exit(1)")

@@ -353,7 +353,7 @@ def test_first_failures_that_judges_and_people_name_come_to_a_verdict(tmp_path):
 
 
 def test_one_rater_names_first_failures_where_the_others_judge_turns(tmp_path):
-    """Its numbers of turns are no scores: they stand beside people who named some as well."""
+    """Its numbers of turns are no scores: they stand next to people who named some as well."""
     from voirdire import examine
 
     talks = {(f"c{c}", "a"): said(f"c{c}") for c in range(30)}

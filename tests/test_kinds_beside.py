@@ -1,4 +1,4 @@
-"""Codes beside names, probabilities beside labels and comparisons, and what else stands beside."""
+"""Codes beside names, probabilities beside labels and comparisons, and what else stands next to."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ def test_bytes_beside_the_rows_of_json_and_lines_that_cannot_be_read_are_counted
     path.write_text(json.dumps({"made": {"by": "me"}, "rows": rows}))
     account, said = _said(path)
     assert sum(account.unread.values()) == len('{"by": "me"}')
-    assert "what stands beside the rows" in said
+    assert "what stands next to the rows" in said
     path = tmp_path / "r.jsonl"
     path.write_text("\n".join([*map(json.dumps, rows), "{broken"]))
     read = build_study({"name": "r", "data": {"sources": [{"path": "r.jsonl"}], "skip_bad_lines": True,

@@ -149,7 +149,7 @@ def test_fewer_than_ten_failures_are_not_tested_and_not_said_to_be_unread(fails)
     for use in ("gate", "single"):
         assert told[use][:2] == ("not tested", "few failures")
         assert (told[use][2].action, told[use][2].needed) == ("label both sides", 15)
-    # The judge's own rare outcome counts as well; one that is constant is told by people's.
+    # The judge's own rare outcome counts as well; of one that is constant people's decide.
     human[:12], judge[:] = 0, 1
     judge[0] = 0
     assert states(found_of(table(human, judge)))["gate"][1] == "few failures"

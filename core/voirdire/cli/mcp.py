@@ -20,7 +20,7 @@ A client starts it: its settings hold the command and these words. Tools: examin
 compare, gate_check, item, tune and run. Each is the command of that name, and gives what the
 command prints with --json.
 
-What asks models is told its budget first, and shows it back before anybody is asked.
+A command that asks models gets its budget first, and shows it back before anybody is asked.
 """
 
 

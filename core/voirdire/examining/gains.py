@@ -236,7 +236,7 @@ class StepsGain:
 
     @property
     def simpler(self) -> Simpler | None:
-        """What it stands beside, where that costs less and no gain over it is shown."""
+        """What it stands next to, where that costs less and no gain over it is shown."""
         as_dear = self.runs > 1 or self.times <= 1
         if self.gain.reason is not None or self.is_worth_it or as_dear:
             return None

@@ -150,7 +150,7 @@ def _numbers(heard: Heard) -> Iterator[_NumberWords]:
 
 
 def _without_tops(heard: Heard, high: float) -> tuple[list[_NumberWords], float | None]:
-    """The numbers but for the top of the scale, where it stands beside another one."""
+    """The numbers but for the top of the scale, where it stands next to another one."""
     numbers = sorted(set(_numbers(heard)), key=lambda each: each.start)
     kept, top, at = list[_NumberWords](), None, 0
     while at < len(numbers):

@@ -237,6 +237,7 @@ def _exact(won: int, labelled: int, differ: int, units: int, level: float) -> Es
     most, tail = differ - (labelled - won), (1 - level) / 2
 
     def unlikely(number: int) -> bool:
+        """Whether the draw refutes that the new judge wins so many units."""
         return _blaker(won, hypergeom(differ, number, labelled)) <= 1 - level
 
     # Blaker's numbers lie among those that neither tail refutes, and nearly all of these are his:

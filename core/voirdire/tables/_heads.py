@@ -101,7 +101,7 @@ def _without_common_start(grid: Mapping[str, tuple[str, str]]) -> Mapping[str, t
 
 
 def _have_answers(raw: RawTable, columns: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether a column of texts stands beside the scores of each part, as what a system answered
+    """Whether a column of texts stands next to the scores of each part, as what a system answered
     does, and an attribute never has.
     """
     texts = [c for c in columns if are_texts(raw.frame[c])]

@@ -277,7 +277,7 @@ def _without_places(
 
 
 def _recurs(frame: pl.DataFrame, column: str, beside: Sequence[str]) -> bool:
-    """Whether most values of a column stand beside several of the others'."""
+    """Whether most values of a column stand next to several of the others'."""
     held = frame.select(column, *beside).unique().group_by(column).len()
     return 2 * int((held["len"] > 1).sum()) > held.height
 

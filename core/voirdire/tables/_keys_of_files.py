@@ -55,7 +55,7 @@ def _names_the_same(frames: Sequence[pl.DataFrame], column: str) -> bool:
 
 
 def _contradict(frames: Sequence[pl.DataFrame], counter: str, other: str) -> bool:
-    """Whether a number of the counter stands beside different values of the other column."""
+    """Whether a number of the counter stands next to different values of the other column."""
     pairs = [
         pl.DataFrame({"n": frame[counter].cast(pl.Float64), "id": canonical_ids(frame[other])})
         for frame in frames

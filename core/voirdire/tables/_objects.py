@@ -28,7 +28,7 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
     """The table with a column for each part of its objects, where what is needed is within them.
 
     Objects stay whole where they are named as replies or texts, where nobody named a rater
-    (`named`), and where raters and ids stand beside them. A list of objects in which these stand,
+    (`named`), and where raters and ids stand next to them. A list of objects in which these stand,
     or a usual word for a rater, is a row for each of them, whether or not anybody is named. Parts
     of objects that are called as a rater is are columns of that name.
 
@@ -97,7 +97,7 @@ def shortly_called(raw: RawTable, named: Sequence[str]) -> RawTable:
 
 
 def _suffices(raw: RawTable, beside: Sequence[str], named: Sequence[str]) -> bool:
-    """Whether raters that are known stand beside the objects, and ids as well."""
+    """Whether raters that are known stand next to the objects, and ids as well."""
     frame = raw.frame
     known = set(beside).union(
         *(frame[c].unique().to_list() for c in beside if frame[c].dtype == pl.String)
@@ -136,7 +136,7 @@ def _is_rating(value: object, named: Sequence[str]) -> bool:
 def _with_raters_beside(
     records: Sequence[Mapping[str, Any]], key: str, beside: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The records, their lists also holding what stands beside them in the same words.
+    """The records, their lists also holding what stands next to them in the same words.
 
     So it is where people's labels are a list, and the prediction of a model a part of its own.
     """
@@ -162,7 +162,7 @@ def _with_raters_beside(
             own[column] = alike[0]
     if not own:
         return [dict(record) for record in records]
-    # Below `worker` everybody would be a person: what stands beside the list is none of its raters,
+    # Below `worker` everybody would be a person: what is next to the list is none of its raters,
     # and may be a judge under any name.
     unknown = any(kind_of(column) is None for column in own)
     who = "rater" if unknown and rater is not None and is_human(rater) else rater

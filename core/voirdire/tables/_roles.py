@@ -359,7 +359,7 @@ class _Wide:
         )  # fmt: skip
 
     def _beside(self, people: Sequence[str], columns: Sequence[str]) -> list[str]:
-        """The only one of several columns that stands beside a person's: of candidates about whom
+        """The only one of several columns that stands next to a person's: of candidates about whom
         nothing else speaks it is the likely one, and no more.
         """
         at = {self.columns.index(c) for c in people}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ITEMS = "items.csv"
-#: Whose labels stand beside the texts.
+#: Whose labels stand next to the texts.
 PEOPLE = "People"
 _DEFINED = {"without": (False,), "with": (True,), "both": (False, True)}
 

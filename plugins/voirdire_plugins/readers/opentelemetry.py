@@ -83,7 +83,7 @@ def lines_of(path: Path) -> Iterator[tuple[str, Any]]:
         except (ValueError, RecursionError):
             rest = file.read(MOST_AT_ONCE + 1)
             whole = _checked(first + rest, path.name, "the file, which is one value,")
-            # Cut or not: a line that is no JSON is told by its place where others follow.
+            # Cut or not: a line that is no JSON is named by its place where others follow.
             lines = whole.lstrip().split(b"\n", 1)
             is_lines = len(lines) == 2 and lines[1].lstrip()[:1] == b"{" and lines[0][:1] == b"{"
             where = f"{path.name}, line 1" if is_lines and len(lines[0]) > 1 else path.name

@@ -36,8 +36,8 @@ def read_candidates(
     """Members of a panel that differ from the judge in what the files say.
 
     A file of TOML holds tables ``[[candidate]]`` with the keys of a ``[[panel]]``; ``instructions``
-    and ``rubric`` (a file of the same attributes in other words) may stand beside them. A file that
-    is itself a rubric is a candidate in its words. A text file holds the instructions of one
+    and ``rubric`` (a file of the same attributes in other words) may stand next to them. A file
+    that is itself a rubric is a candidate in its words. A text file holds the instructions of one
     candidate, which bears its name; a folder holds such files. `folder` is the study's: paths in it
     are seen from there.
 

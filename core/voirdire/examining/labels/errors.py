@@ -146,7 +146,7 @@ def reasons_section(
     about = pl.concat_list("missed", "wrong").list.contains(label)
     rows = (
         errors.join(said, on="item", how="inner", maintain_order="left")
-        # A reason that stands beside every label of an item is about the item.
+        # A reason that stands next to every label of an item is about the item.
         .with_columns(single=pl.len().over("item", "rater", "run", "by", "text") == 1)
         .filter(~pl.col("single") | label.is_null() | about.fill_null(value=True))
         .unique(["item", "rater", "run", "by", "text"], keep="first", maintain_order=True)

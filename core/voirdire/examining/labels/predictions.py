@@ -232,7 +232,7 @@ def matrices_of_predictions(
     )
     shape = (len(seeds), len(items), len(labels))
     _check_once(at, shape, (seeds, items, labels), where)
-    # The truth stands beside every seed's predictions: it is read for each, and must be one.
+    # The truth stands next to every seed's predictions: it is read for each, and must be one.
     truth, predicted = (
         placed(_zeros_and_ones(long, column, where), at, shape) for column in ("truth", "predicted")
     )

@@ -84,7 +84,7 @@ def calibrations(cases: Sequence[Case]) -> Iterator[Section]:
         return
     yield Section(
         "Expected calibration error",
-        "Over ten bins. It decides nothing: it is never 0, and stands beside what a calibrated "
+        "Over ten bins. It decides nothing: it is never 0, and stands next to what a calibrated "
         "judge with these probabilities would show.",
         (Table(columns, tuple(rows)),),
     )

@@ -301,7 +301,7 @@ def _listed(name: str, text: str, notes: tuple[Finding, ...]) -> RawTable:
             raise TableError(f"{name}: record {index + 1} {problem}")
     numbers = pl.int_range(1, len(value) + 1, eager=True).alias("row")
     table = _table(name, value, notes, numbers, "record")
-    return replace(table, unread={"what stands beside the rows": beside})
+    return replace(table, unread={"what stands next to the rows": beside})
 
 
 def _size_of(value: object) -> int:
@@ -349,7 +349,7 @@ def _by_levels(value: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _are_rows(names: Any, rows: Any) -> bool:
-    """Whether names of columns stand beside rows of as many cells."""
+    """Whether names of columns stand next to rows of as many cells."""
     return (
         isinstance(names, list)
         and isinstance(rows, list)
@@ -372,7 +372,7 @@ def keyed_by_item(value: object) -> bool:
 
 
 def _keys_unread(name: str, whole: dict[str, Any], rows: object) -> tuple[Finding, ...]:
-    """A note on what stands beside the rows in an object that holds them under one key."""
+    """A note on what stands next to the rows in an object that holds them under one key."""
     besides = [
         key for key, part in whole.items() if part is not rows and part not in (None, [], {})
     ]

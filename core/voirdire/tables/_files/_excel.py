@@ -33,7 +33,7 @@ for _name in ("fastexcel", "calamine"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
-#: Parts of a workbook: its sheets, and what stands beside them.
+#: Parts of a workbook: its sheets, and what stands next to them.
 _SHEET_PART = pattern(r"xl/worksheets/[^/]+\.xml$")
 _BESIDE = pattern(r"xl/(?:media|drawings|charts|embeddings|comments|threadedComments|vbaProject)")
 #: Asks for all visible sheets with the same columns, one below the other.

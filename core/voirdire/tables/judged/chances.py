@@ -173,7 +173,7 @@ def _of_mixed(
     """
     if read.kind is None:
         raise _scores_or_probabilities(raw, [column])
-    # What a person says by 0 and 1 is no probability: who says which is told by all cells of each.
+    # What a person says by 0 and 1 is no probability: all cells of each decide who says which.
     kinds = _kinds_of_raters(raw, column, rater)
     sure = [name for name, kind in kinds.items() if kind == "shares"]
     share = raw.frame.select(
@@ -297,7 +297,7 @@ def _judge(column: str, said: Iterable[str]) -> str:
 
 
 def _whose(column: str, judges: Sequence[str]) -> str:
-    """The judge of labels behind a column of probabilities: ``gpt_confidence`` stands beside the
+    """The judge of labels behind a column of probabilities: ``gpt_confidence`` stands next to the
     labels of ``gpt``, or of ``gpt_label``.
     """
     judge = _judge(column, judges)

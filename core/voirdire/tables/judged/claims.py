@@ -67,7 +67,7 @@ def read_claims(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Rea
     column = spread or single
     if column is None:
         return None
-    # Words of yes and no are labels where a probability of them stands beside.
+    # Words of yes and no are labels where a probability of them stands next to.
     as_labels = without_columns(read, column).model_copy(update={"kind": "label"})
     labels = read_labels(raw, as_labels, reference)
     if labels is None:
@@ -205,7 +205,7 @@ def _wide(
     numbers = [c for c in free if all_numbers(raw.frame[c])]
     if len(numbers) < 2:
         return None
-    # Words of yes and no are labels where a probability of each stands beside.
+    # Words of yes and no are labels where a probability of each stands next to.
     words = without_columns(read, *numbers).model_copy(update={"kind": "label"})
     worded = label_columns(raw, words, [c for c in free if c not in numbers])
     forms = {form_of(word): word for column in worded for word in column.words}

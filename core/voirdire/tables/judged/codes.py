@@ -71,7 +71,7 @@ def _mean_of(values: Floats, weights: Floats) -> float:
 
 
 def code_the_labels(codes: pl.Series, labels: pl.Series) -> bool:
-    """Whether each code mostly stands beside a label of its own.
+    """Whether each code mostly stands next to a label of its own.
 
     Parameters
     ----------

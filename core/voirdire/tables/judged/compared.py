@@ -269,7 +269,7 @@ def _in_both_orders(
 
 
 def _with_judges(table: pl.DataFrame, blocks: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Comparisons of voters, a row each, with those of judges whose columns stand beside them."""
+    """Comparisons of voters, a row each, with those of judges whose columns stand next to them."""
     once = ["item", "system_a", "system_b", "rater", "run", "attribute"]
     own = pl.concat(blocks).filter(pl.col("score").is_not_null())
     return pl.concat([table, own.unique(once, maintain_order=True).select(table.columns)])

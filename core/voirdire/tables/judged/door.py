@@ -476,7 +476,7 @@ def draft_judged(
     kinds: set[str] = {one.kind for one in said.questions}
     kinds |= set() if said.preferences is None else {"preference"}
     keys = read.keys_set()
-    if len(kinds) == 1:  # what stands beside probabilities is recognised once more
+    if len(kinds) == 1:  # what stands next to probabilities is recognised once more
         keys.setdefault("kind", min(kinds))
     at = Path(os.path.relpath(path, folder)).as_posix()
     data = study.data.model_copy(update={"sources": (Source(path=at, **keys),)})

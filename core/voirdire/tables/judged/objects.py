@@ -72,7 +72,7 @@ def read_objects(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Re
         for name, each in answers.items()
     )  # fmt: skip
     plain = replace(raw, frame=told)
-    # Words of yes and no are labels where a probability of them stands beside.
+    # Words of yes and no are labels where a probability of them stands next to.
     as_labels = without_columns(read).model_copy(update={"kind": "label"})
     labels = read_labels(plain, as_labels, reference)
     if labels is None and rater is None:

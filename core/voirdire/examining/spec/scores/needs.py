@@ -44,7 +44,7 @@ def enough_at_gate(ground: ScoreGround) -> Lack | None:
 
 def _rare(ground: ScoreGround, panel: ResponsePanel) -> Lack | None:
     people, own = (_off_the_mode(ground, panel, part) for part in (panel.humans, panel.judge))
-    # A judge that gives one score whatever it is shown is told by what people say alone.
+    # Of a judge that gives one score whatever it is shown, what people say alone decides.
     if people >= FEWEST_RARE and (own >= FEWEST_RARE or not own):
         return None
     return Lack("few failures", count=min(people, own))

@@ -254,11 +254,14 @@ def first_calls():
                 float(
                     subprocess.run(
                         [sys.executable, "-c", program],
-                        check=True, capture_output=True, text=True, env=environment,
+                        check=True,
+                        capture_output=True,
+                        text=True,
+                        env=environment,
                     ).stdout
                 )
                 for _ in range(2)
-            ]  # fmt: skip
+            ]
         rows.append([name, *map(seconds, times)])
     return table(["first call", "nothing compiled", "next process"], rows)
 

@@ -58,8 +58,10 @@ def main() -> None:
             ),
         }  # fmt: skip
         rows = [(name, seconds(_timed(step))) for name, step in steps.items()]
-    print(f"{machine()}; {versions('sentence-transformers', 'torch', 'faiss-cpu')}; "
-          f"{Path(embedder).name}\n")  # fmt: skip
+    print(
+        f"{machine()}; {versions('sentence-transformers', 'torch', 'faiss-cpu')}; "
+        f"{Path(embedder).name}\n"
+    )
     print(table(("step", "time"), rows))
     print(f"\n{_found(folder)}")
 

@@ -158,12 +158,19 @@ def report_seconds():
     """3 models x 156 exercises x 5 comparisons by one expert, from a table to sections."""
     rng = np.random.default_rng(0)
     rows = [
-        (f"e{i}", system, "reference", str(rng.choice([system, "reference"])), "expert", name,
-         int(rng.integers(-2, 3)))
+        (
+            f"e{i}",
+            system,
+            "reference",
+            str(rng.choice([system, "reference"])),
+            "expert",
+            name,
+            int(rng.integers(-2, 3)),
+        )
         for i in range(EXERCISES)
         for system in ("m1", "m2", "m3")
         for name in ATTRIBUTES
-    ]  # fmt: skip
+    ]
     names = ["item", "system_a", "system_b", "shown_first", "rater", "attribute", "score"]
     frame = pl.DataFrame(rows, schema=names, orient="row")
     groups = pl.DataFrame(

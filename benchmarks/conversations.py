@@ -21,9 +21,8 @@ from _timing import machine, table
 from voirdire.study import build_study, study_to_toml
 
 GRID = [
-    (clients, turns, people)
-    for turns in (4, 10) for clients in (20, 60) for people in (2, 3, 5)
-]  # fmt: skip
+    (clients, turns, people) for turns in (4, 10) for clients in (20, 60) for people in (2, 3, 5)
+]
 STEP = """
 import resource, sys, time
 from voirdire import examine
@@ -50,13 +49,27 @@ def errors(sets: int) -> str:
     for at, (clients, turns, people) in enumerate(GRID):
         found = counted(clients, turns, people, sets, 1_000_000 * (at + 1), mean)
         pooled[0], pooled[1] = pooled[0] + found.yes("last"), pooled[1] + sets
-        shares = [f"{found.share((of, how)):.3f}" for of in ("bias", "apart", "corrected")
-                  for how in ("clustered", "flat")]  # fmt: skip
+        shares = [
+            f"{found.share((of, how)):.3f}"
+            for of in ("bias", "apart", "corrected")
+            for how in ("clustered", "flat")
+        ]
         yes = [f"{found.states['exchangeable', use, 'yes'] / sets:.2f}" for use in USES]
         rows.append((clients * 4, turns, people, *shares, f"{found.yes('last')} of {sets}", *yes))
         print(rows[-1], flush=True)
-    heads = ("conversations", "turns", "people", "bias", "flat", "difference", "flat", "corrected",
-             "flat", "last turn alone: any yes", *USES)  # fmt: skip
+    heads = (
+        "conversations",
+        "turns",
+        "people",
+        "bias",
+        "flat",
+        "difference",
+        "flat",
+        "corrected",
+        "flat",
+        "last turn alone: any yes",
+        *USES,
+    )
     return f"{table(heads, rows)}\n\nLast turn alone, any yes: {pooled[0]} of {pooled[1]}."
 
 
@@ -84,11 +97,14 @@ def memory(talks: int, turns: int) -> str:
                 people_say(folder)
             done = subprocess.run(
                 [sys.executable, "-c", STEP, what, str(folder / "study.toml"), str(folder / "s")],
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             found, before, peak, took = map(float, done.stdout.split())
-            rows.append((what, f"{found:,.0f}", f"{before:,.0f} MB", f"{peak:,.0f} MB",
-                         f"{took:,.0f} s"))  # fmt: skip
+            rows.append(
+                (what, f"{found:,.0f}", f"{before:,.0f} MB", f"{peak:,.0f} MB", f"{took:,.0f} s")
+            )
             print(rows[-1], flush=True)
     heads = ("step", "judgements", "memory before", "at most", "processor time")
     return f"{talks:,} conversations of {turns} turns, {size / 1e6:,.0f} MB\n\n{table(heads, rows)}"
@@ -102,11 +118,13 @@ def written(folder: Path, talks: int, turns: int) -> int:
     with (folder / "talks.jsonl").open("w", encoding="utf-8") as file:
         for at in range(talks):
             said = [
-                {"role": ("user", "assistant")[turn % 2],
-                 "content": f"Turn {turn} of conversation {at}, about as long as people write in a "
-                            "chat, with a second half that makes it a little longer still."}
+                {
+                    "role": ("user", "assistant")[turn % 2],
+                    "content": f"Turn {turn} of conversation {at}, about as long as people write "
+                    "in a chat, with a second half that makes it a little longer still.",
+                }
                 for turn in range(turns)
-            ]  # fmt: skip
+            ]
             line = {"item": f"c{at}", "system": "bot", "messages": said}
             file.write(json.dumps(line) + "\n")
     raw = {
@@ -132,10 +150,15 @@ def people_say(folder: Path) -> None:
         pl.col("item").cast(pl.String).str.contains("^c[0-9]*0 ")
     )
     both = [
-        own.select("item", "system", pl.lit(who).alias("rater"), "attribute",
-                   (pl.col("score") + (pl.int_range(pl.len()) + at) % 3 - 1).clip(1, 5))
+        own.select(
+            "item",
+            "system",
+            pl.lit(who).alias("rater"),
+            "attribute",
+            (pl.col("score") + (pl.int_range(pl.len()) + at) % 3 - 1).clip(1, 5),
+        )
         for at, who in enumerate(("ann", "ben"))
-    ]  # fmt: skip
+    ]
     pl.concat(both).write_csv(folder / "people.csv")
 
 

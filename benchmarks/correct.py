@@ -109,9 +109,11 @@ def coverage(y, f, n, reps=REPS):
         labels = np.where(np.arange(JUDGED) < n, y[rows], np.nan)
         corrected = prediction_powered_mean(labels, f[rows], scale=ends, method=method)
         tally.add(
-            truth, bounds(corrected.interval), peer(labels, f[rows]),
+            truth,
+            bounds(corrected.interval),
+            peer(labels, f[rows]),
             bounds(corrected.human.interval()),
-        )  # fmt: skip
+        )
         judge = corrected.judge.interval()
         alone += judge.low <= truth <= judge.high
     return method, tally, alone / reps
@@ -127,9 +129,16 @@ def set_table(name):
         for n in (20, 50, 100, 200):
             method, tally, alone = coverage(y, f, n)
             rows.append(
-                (judge, method, n, f"{alone:.3f}", REPS, *tally.shares(),
-                 *tally.ratios("labels alone"))
-            )  # fmt: skip
+                (
+                    judge,
+                    method,
+                    n,
+                    f"{alone:.3f}",
+                    REPS,
+                    *tally.shares(),
+                    *tally.ratios("labels alone"),
+                )
+            )
             print(name, rows[-1], flush=True)
     return table(("judge", "by", "labels", "judge alone", *HEADS), rows)
 
@@ -167,8 +176,16 @@ def simulated_table():
             shares = (f"{x:.3f}" for x in (*hits / REPS, *widths[:2] / widths[2]))
             rows.append((name, n, REPS, *shares))
             print(rows[-1], flush=True)
-    heads = ("labels and judge", "labels", "runs", "corrected", "published weight", "labels alone",
-             "width / labels alone", "with the published weight")  # fmt: skip
+    heads = (
+        "labels and judge",
+        "labels",
+        "runs",
+        "corrected",
+        "published weight",
+        "labels alone",
+        "width / labels alone",
+        "with the published weight",
+    )
     return table(heads, rows)
 
 
@@ -266,10 +283,12 @@ def differences_table(cube, reps=REPS, judge="GPT-4o"):
                 drawn = chance.integers(0, items, 600)
                 truth = np.nanmean(human[a]) - np.nanmean(human[b])
                 sides = [
-                    (np.where(known, human[s, drawn], np.nan),
-                     np.where(own, scores[s, drawn], np.nan))
+                    (
+                        np.where(known, human[s, drawn], np.nan),
+                        np.where(own, scores[s, drawn], np.nan),
+                    )
                     for s, own, known in ((a, of_a, known_a), (b, of_b, known_b))
-                ]  # fmt: skip
+                ]
                 difference = prediction_powered_difference(*sides[0], *sides[1], scale=(1, 5))
                 own = difference.interval, difference.human.interval()
                 hits += [one.low <= truth <= one.high for one in own]
@@ -312,8 +331,11 @@ def peer_row():
         f, u = y + chance.normal(size=40), chance.normal(size=400)
         one = prediction_powered_mean(np.r_[y, np.full(400, np.nan)], np.r_[f, u], method="normal")
         low, high = ppi_mean_ci(y, f, u, alpha=0.05, lam=one.weight)
-        worst = max(worst, abs(one.interval.low - float(np.ravel(low)[0])),
-                    abs(one.interval.high - float(np.ravel(high)[0])))  # fmt: skip
+        worst = max(
+            worst,
+            abs(one.interval.low - float(np.ravel(low)[0])),
+            abs(one.interval.high - float(np.ravel(high)[0])),
+        )
     return f"Largest difference from ppi_py with our weight, 200 samples: {worst:.1e}."
 
 
@@ -350,8 +372,13 @@ def plan_table(reps=1000):
 
         rows.append((name, reps, *planned(drawn, 0.03 * np.ptp(y), reps)))
         print(rows[-1], flush=True)
-    heads = ("set", "pilots of 50", "within 20 % of the plan", "upper bound holds",
-             "width foretold holds (90 %)")  # fmt: skip
+    heads = (
+        "set",
+        "pilots of 50",
+        "within 20 % of the plan",
+        "upper bound holds",
+        "width foretold holds (90 %)",
+    )
     return table(heads, rows)
 
 

@@ -62,9 +62,12 @@ def build(folder: Path, size: Size) -> str:
     vocab.write_text("\n".join([*marks, *(f"w{i}" for i in range(size.words))]), encoding="utf-8")
     tokenizer = BertTokenizerFast(vocab=str(vocab), model_max_length=512)
     config = BertConfig(
-        vocab_size=tokenizer.vocab_size, hidden_size=size.width, num_hidden_layers=size.layers,
-        num_attention_heads=size.width // 64, intermediate_size=4 * size.width,
-    )  # fmt: skip
+        vocab_size=tokenizer.vocab_size,
+        hidden_size=size.width,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.width // 64,
+        intermediate_size=4 * size.width,
+    )
     torch.manual_seed(0)
     BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -81,9 +84,14 @@ def ours(
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
     made = hf.make(
-        LABELS, task="multi-label", model=path, batch_size=batch_size, max_epochs=EPOCHS,
-        patience=EPOCHS, precision=precision,
-    )  # fmt: skip
+        LABELS,
+        task="multi-label",
+        model=path,
+        batch_size=batch_size,
+        max_epochs=EPOCHS,
+        patience=EPOCHS,
+        precision=precision,
+    )
     known = made.fit(
         *learnt, validation=dev, folder=kept, progress=lambda *_: ends.append(time.perf_counter())
     )
@@ -139,15 +147,29 @@ def trainers(
         path, num_labels=len(LABELS), problem_type="multi_label_classification"
     )
     arguments = TrainingArguments(
-        output_dir=str(folder), num_train_epochs=EPOCHS, per_device_train_batch_size=batch_size,
-        per_device_eval_batch_size=256, learning_rate=2e-5, weight_decay=0.01, bf16=half,
-        eval_strategy="epoch", save_strategy="epoch", save_total_limit=1, report_to=[],
-        disable_tqdm=True, logging_strategy="no", use_cpu=not torch.cuda.is_available(),
-    )  # fmt: skip
+        output_dir=str(folder),
+        num_train_epochs=EPOCHS,
+        per_device_train_batch_size=batch_size,
+        per_device_eval_batch_size=256,
+        learning_rate=2e-5,
+        weight_decay=0.01,
+        bf16=half,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=1,
+        report_to=[],
+        disable_tqdm=True,
+        logging_strategy="no",
+        use_cpu=not torch.cuda.is_available(),
+    )
     trainer = Trainer(
-        model, arguments, DataCollatorWithPadding(tokenizer), Rows(tokenizer, *learnt),
-        Rows(tokenizer, *dev), callbacks=[Clock()],
-    )  # fmt: skip
+        model,
+        arguments,
+        DataCollatorWithPadding(tokenizer),
+        Rows(tokenizer, *learnt),
+        Rows(tokenizer, *dev),
+        callbacks=[Clock()],
+    )
     trainer.train()
     peak = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else 0.0
     epochs = float(np.median(np.diff(ends)[1:]))
@@ -178,10 +200,15 @@ def report(size: Size) -> str:
                 ),
             }  # fmt: skip
             rows += [
-                [f"{name}, {precision}, batch {batch}", seconds(r["epoch"]),
-                 f"{size.train / r['epoch']:,.0f}", seconds(r["whole"]), f"{r['peak']:.1f} GiB"]
+                [
+                    f"{name}, {precision}, batch {batch}",
+                    seconds(r["epoch"]),
+                    f"{size.train / r['epoch']:,.0f}",
+                    seconds(r["whole"]),
+                    f"{r['peak']:.1f} GiB",
+                ]
                 for name, r in ran.items()
-            ]  # fmt: skip
+            ]
     head = ["training", "an epoch", "texts a second", f"{EPOCHS} epochs and loading", "GPU memory"]
     return f"""# Fine-tuning
 

@@ -58,10 +58,16 @@ def seconds_of_28_pairs() -> float:
     )
     yes = {name: {"score": "yes"} for name in attributes}
     lock = Lock(
-        format=FORMAT, planned=LOOKS, frozen="2026-01-01", margin=0.2, scale=(1, 5),
-        attributes=attributes, reference=("h",),
-        judges=tuple(LockedJudge(name=name, verdicts=yes) for name in judges), canary=canary,
-    )  # fmt: skip
+        format=FORMAT,
+        planned=LOOKS,
+        frozen="2026-01-01",
+        margin=0.2,
+        scale=(1, 5),
+        attributes=attributes,
+        reference=("h",),
+        judges=tuple(LockedJudge(name=name, verdicts=yes) for name in judges),
+        canary=canary,
+    )
     now = {name: np.array(near()) for name in judges}
     today = {(j, a): now[j][:, k] for j in judges for k, a in enumerate(attributes)}
     anchors = np.ones(200, dtype=bool)
@@ -88,9 +94,15 @@ def naive(chance, runs, looks):
 def seen(chance, runs, shift, rescored, k, looks, askings):
     first = int(chance.integers(1 << 30))
     return runs * power(
-        shift=shift, items=200, runs=runs, k=k, rescored=rescored, askings=askings, looks=looks,
+        shift=shift,
+        items=200,
+        runs=runs,
+        k=k,
+        rescored=rescored,
+        askings=askings,
+        looks=looks,
         first=first,
-    )  # fmt: skip
+    )
 
 
 def limits_rows():
@@ -103,11 +115,21 @@ def limits_rows():
         noise = chance.normal(size=(400_000, 4))
         z = 3 + (noise[:, 1:] - noise[:, :1]) / np.sqrt(2)
         rows.append(
-            (looks, f"{level:.5f}", f"{limit:.2f}",
-             *(f"{(np.abs(z[:, :k]) > limit).any(1).mean():.2f}" for k in (1, 2, 3)))
-        )  # fmt: skip
-    heads = ("looks planned", "level of each", "limit, standard errors", "3 are seen at any look",
-             "within two", "within three")  # fmt: skip
+            (
+                looks,
+                f"{level:.5f}",
+                f"{limit:.2f}",
+                *(f"{(np.abs(z[:, :k]) > limit).any(1).mean():.2f}" for k in (1, 2, 3)),
+            )
+        )
+    heads = (
+        "looks planned",
+        "level of each",
+        "limit, standard errors",
+        "3 are seen at any look",
+        "within two",
+        "within three",
+    )
     return table(heads, rows)
 
 
@@ -121,29 +143,47 @@ def main(runs: int, jobs: int) -> None:
     powers = spread(seen, cells, 5 * runs, seed=13, **how)
     right = attributed(runs=500)
     parts = [
-        "# The gate, simulated", machine(), versions("numpy", "scipy"),
+        "# The gate, simulated",
+        machine(),
+        versions("numpy", "scipy"),
         "200 canaries, half of them with labels; a lock at .05.",
-        "## Constant limits", limits_rows(),
+        "## Constant limits",
+        limits_rows(),
         "## Any false alarm, by the looks planned",
         table(
             ("looks", "series", "any false alarm"),
-            [(looks, f"{series:,}", share(sum(found) / series, series))
-             for (looks,), found in zip(of_series, alarms, strict=True)]
+            [
+                (looks, f"{series:,}", share(sum(found) / series, series))
+                for (looks,), found in zip(of_series, alarms, strict=True)
+            ]
             + [("26, with .05 at each", f"{runs:,}", share(sum(plain[0]) / runs, runs))],
         ),
         "## Power for 0.10 points",
         table(
             ("of scores differ when asked again", "look", "of", "askings", "seen"),
-            [(f"{100 * rescored:g} %", k, looks, askings, share(sum(found) / (5 * runs), 5 * runs))
-             for (_, rescored, k, looks, askings), found in zip(cells, powers, strict=True)],
+            [
+                (
+                    f"{100 * rescored:g} %",
+                    k,
+                    looks,
+                    askings,
+                    share(sum(found) / (5 * runs), 5 * runs),
+                )
+                for (_, rescored, k, looks, askings), found in zip(cells, powers, strict=True)
+            ],
         ),
         "## Besides",
         table(
             ("", ""),
-            [("seen and named rightly, of 500 changes of 0.3 points", share(right, 500)),
-             ("seconds of processor time for a check of 28 pairs", f"{seconds_of_28_pairs():.2f}")],
+            [
+                ("seen and named rightly, of 500 changes of 0.3 points", share(right, 500)),
+                (
+                    "seconds of processor time for a check of 28 pairs",
+                    f"{seconds_of_28_pairs():.2f}",
+                ),
+            ],
         ),
-    ]  # fmt: skip
+    ]
     RESULTS.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     print("\n\n".join(parts))
 

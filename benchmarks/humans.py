@@ -51,11 +51,15 @@ def write_study(folder: Path, experts: tuple[str, ...]) -> Path:
     head = ["id", "category", "difficulty", "statement", "reference"]
     pl.DataFrame(rows, schema=head, orient="row").write_csv(folder / "practice.csv")
     study = write_exercise_study(
-        folder / "study", folder / "practice.csv", [f"compatible:{name}" for name in MODELS],
-        ["compatible:judge"], experts=experts,
-    )  # fmt: skip
-    answers = [(f"e{n}", name, f"{n} {name[0]} tea. " * 30) for n in range(EXERCISES)
-               for name in MODELS]  # fmt: skip
+        folder / "study",
+        folder / "practice.csv",
+        [f"compatible:{name}" for name in MODELS],
+        ["compatible:judge"],
+        experts=experts,
+    )
+    answers = [
+        (f"e{n}", name, f"{n} {name[0]} tea. " * 30) for n in range(EXERCISES) for name in MODELS
+    ]
     path = study.parent / "responses.csv"
     sheet = pl.read_csv(path)
     pl.concat([sheet, pl.DataFrame(answers, schema=sheet.columns, orient="row")]).write_csv(path)
@@ -86,8 +90,10 @@ def cost(*arguments: str) -> tuple[float, float]:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "voirdire", *arguments],
-        check=True, stdout=subprocess.DEVNULL, env=compiled(),
-    )  # fmt: skip
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env=compiled(),
+    )
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - start
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, wall
 
@@ -144,8 +150,10 @@ def main() -> None:
             rows.append((f"all three in one process{words}", f"{inside:.2f} s", ""))
         count = len(experts) * EXERCISES * len(MODELS)
         head = f"{len(experts)} expert{'s' * (len(experts) > 1)}: {count} comparisons, "
-        parts.append(f"## {head}{count * len(ATTRIBUTES):,} answers\n\n"
-                     + table(("command", "CPU", "wall"), rows))  # fmt: skip
+        parts.append(
+            f"## {head}{count * len(ATTRIBUTES):,} answers\n\n"
+            + table(("command", "CPU", "wall"), rows)
+        )
     text = (
         "# Work for people\n\n"
         f"`python benchmarks/humans.py`, {machine()}, {versions('polars', 'numpy', 'openpyxl')}. "

@@ -24,9 +24,14 @@ import polars as pl
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "juries.md"
 SETS = (
-    "10k_prompts", "cebab_aspects", "cebab_stars", "framing", "lgbteen", "summeval",  # six judges
+    "10k_prompts",
+    "cebab_aspects",
+    "cebab_stars",
+    "framing",
+    "lgbteen",
+    "summeval",  # six judges
     "lesion",  # four judges
-)  # fmt: skip
+)
 WORDS = {
     "yes": 1.0, "no": 0.0, "Yes": 2.0, "Partially": 1.0, "No": 0.0, "Positive": 1.0,
     "unknown": 0.0, "Negative": -1.0,

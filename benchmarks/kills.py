@@ -165,10 +165,17 @@ output = 2.0
 
 def started(folder: Path, given: argparse.Namespace, *, resume: bool) -> subprocess.Popen[bytes]:
     command = [
-        sys.executable, "-m", "voirdire", "run", "study.toml", "--out", "a", "--quiet",
+        sys.executable,
+        "-m",
+        "voirdire",
+        "run",
+        "study.toml",
+        "--out",
+        "a",
+        "--quiet",
         *(["--workers", str(given.workers)] if given.workers > 1 else []),
         *(["--resume"] if resume else []),
-    ]  # fmt: skip
+    ]
     return subprocess.Popen(command, cwd=folder, start_new_session=True)
 
 

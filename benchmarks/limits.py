@@ -509,9 +509,16 @@ def case_of(systems: int, items: int, people: int, seed: int = 0) -> Any:
     system, item = (part.ravel() for part in np.indices((systems, items)))
     names = tuple(f"human{number}" for number in range(people))
     return Case(
-        "judge", "quality", names, scores[:1], scores[1:], item, 4.0,
-        systems=system, gate=GateRule(4.0),
-    )  # fmt: skip
+        "judge",
+        "quality",
+        names,
+        scores[:1],
+        scores[1:],
+        item,
+        4.0,
+        systems=system,
+        gate=GateRule(4.0),
+    )
 
 
 def timed_cases(cases: list[Any], rounds: int) -> dict[str, float]:
@@ -842,8 +849,11 @@ def job_dask(*command: str) -> dict[str, Any]:
             worker += ["--nthreads", "1", "--no-nanny"]
             workers = [subprocess.Popen(worker, **quiet) for _ in range(2)]  # type: ignore[call-overload]
             time.sleep(5)
-            subprocess.run([*command, "--workers", f"dask://{address.partition('://')[2]}"],
-                           check=True, **quiet)  # type: ignore[call-overload]  # fmt: skip
+            subprocess.run(
+                [*command, "--workers", f"dask://{address.partition('://')[2]}"],
+                check=True,
+                **quiet,
+            )  # type: ignore[call-overload]
         finally:
             for process in (*workers, scheduler):
                 process.terminate()

@@ -42,9 +42,10 @@ ASKED = [
 ANSWERED = [
     "Pack the evening before, and read something dull in bed.",
     "That sounds tiring. You might ask when a quiet hour would suit both of you.",
-    "Get over it.", "Bananas grow on trees.",
+    "Get over it.",
+    "Bananas grow on trees.",
     "Slow breathing helps many people; so does practising the first two sentences.",
-]  # fmt: skip
+]
 RUBRIC = Rubric(
     "kindness",
     (
@@ -52,7 +53,7 @@ RUBRIC = Rubric(
         Attribute("Use", "How useful it is.", {1: "Useless.", 3: "Somewhat.", 5: "Very useful."}),
     ),
     Scale(1, 5),
-)  # fmt: skip
+)
 
 
 def small_model() -> str:
@@ -79,9 +80,14 @@ class Measured:
     def model(self, **options):
         """One more with these options; the weights are loaded once."""
         model = make(
-            "measured", path=self.given.model, device=self.given.device, dtype=self.given.dtype,
-            threads=self.given.threads, local_files_only=True, **options,
-        )  # fmt: skip
+            "measured",
+            path=self.given.model,
+            device=self.given.device,
+            dtype=self.given.dtype,
+            threads=self.given.threads,
+            local_files_only=True,
+            **options,
+        )
         if self.local is None:
             began = time.perf_counter()
             asyncio.run(model.prepare())
@@ -128,8 +134,10 @@ def library(measured: Measured, batches: list[int], n: int, limit: int):
     import torch
 
     local = measured.local
-    texts = [f"{a} What would you say? Answer in three sentences. ({i})"
-             for i, a in enumerate((ASKED * 9)[:n])]  # fmt: skip
+    texts = [
+        f"{a} What would you say? Answer in three sentences. ({i})"
+        for i, a in enumerate((ASKED * 9)[:n])
+    ]
     prompts = [local.prompt(Request((Message("user", text),))) for text in texts]
     pad, rows, single = local.tokenizer.pad_token_id or 0, [], None
     for batch in batches:
@@ -143,9 +151,15 @@ def library(measured: Measured, batches: list[int], n: int, limit: int):
             )
             with torch.inference_mode():
                 out = local.model.generate(
-                    ids, attention_mask=mask, max_new_tokens=limit, do_sample=False,
-                    temperature=None, top_p=None, top_k=None, pad_token_id=pad,
-                )[:, width:]  # fmt: skip
+                    ids,
+                    attention_mask=mask,
+                    max_new_tokens=limit,
+                    do_sample=False,
+                    temperature=None,
+                    top_p=None,
+                    top_k=None,
+                    pad_token_id=pad,
+                )[:, width:]
             ends = local.ends
             for row in out.tolist():
                 stop = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
@@ -162,8 +176,9 @@ def library(measured: Measured, batches: list[int], n: int, limit: int):
 
 def parsed_by(measured: Measured, n: int, model_options, judge_options, sampling=None):
     """What a rubric judge reads: per response and attribute a score or None, and its statuses."""
-    judge = rubric_judge(RUBRIC, sampling=sampling or Sampling(temperature=0.0, max_tokens=60),
-                         **judge_options)  # fmt: skip
+    judge = rubric_judge(
+        RUBRIC, sampling=sampling or Sampling(temperature=0.0, max_tokens=60), **judge_options
+    )
     asked = [judge.requests(task) for task in tasks(n)]
     flat = [request for requests in asked for request in requests]
     replies, seconds = measured.ask(measured.model(**model_options), flat)

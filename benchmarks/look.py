@@ -74,9 +74,15 @@ def opened_browser(profile: str) -> Browser:
     """Chromium without a window."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(shutil.which("chromium"))
-    for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-                 "--disable-background-networking", "--window-size=1280,900",
-                 f"--user-data-dir={profile}"):  # fmt: skip
+    for flag in (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--window-size=1280,900",
+        f"--user-data-dir={profile}",
+    ):
         options.add_argument(flag)
     return webdriver.Chrome(options=options, service=Service(str(shutil.which("chromedriver"))))
 
@@ -187,9 +193,16 @@ def main() -> None:
             f"{PAINT if name == 'grid' else STEP}",
         )
         for name, times in clocks.items()
-    ]  # fmt: skip
-    head = ("step, ms", "first: painted", "first: complete", "painted", "complete", "worst",
-            "asked")  # fmt: skip
+    ]
+    head = (
+        "step, ms",
+        "first: painted",
+        "first: complete",
+        "painted",
+        "complete",
+        "worst",
+        "asked",
+    )
     said = (
         f"`python benchmarks/look.py`, {machine()}, {versions('polars', 'numpy', 'selenium')}. "
         f"{RATINGS:,} ratings with texts ({RATINGS // 2:,} responses; a question, an answer and a "

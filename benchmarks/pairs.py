@@ -133,8 +133,10 @@ def measured(name: str, url: str, count: int, at_once: int) -> dict[str, float]:
         words = (name, url, str(count), str(at_once), folder)
         done = subprocess.run(
             [sys.executable, __file__, "--child", *words],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode:
         raise SystemExit(f"{name} failed:\n{done.stderr[-2000:]}")
     figures = json.loads(done.stdout.splitlines()[-1])
@@ -156,9 +158,12 @@ def in_turns(name: str, url: str, count: int, at_once: int, rounds: int) -> list
     least = [min(pair[side]["cpu"] for pair in pairs) for side in (0, 1)]
     each = ", ".join(f"{changed['cpu'] / plain['cpu']:.2f}" for plain, changed in pairs)
     return [
-        f"{name}, {at_once} at once", f"{least[0]:.2f}", f"{least[1]:.2f}",
-        f"{ratio['cpu']:.2f} ({each})", f"{ratio['rate']:.2f}",
-    ]  # fmt: skip
+        f"{name}, {at_once} at once",
+        f"{least[0]:.2f}",
+        f"{least[1]:.2f}",
+        f"{ratio['cpu']:.2f} ({each})",
+        f"{ratio['rate']:.2f}",
+    ]
 
 
 def two_at_once(url: str, count: int, rounds: int) -> list[str]:
@@ -170,10 +175,11 @@ def two_at_once(url: str, count: int, rounds: int) -> list[str]:
             both = [
                 subprocess.Popen(
                     [sys.executable, __file__, "--child", "as it is", *words, folder],
-                    stdout=subprocess.PIPE, text=True,
+                    stdout=subprocess.PIPE,
+                    text=True,
                 )
                 for folder in (one, two)
-            ]  # fmt: skip
+            ]
             told = [json.loads(each.communicate()[0].splitlines()[-1]) for each in both]
         # Each began after its own imports and warm-up, so that their rates add up.
         return {
@@ -187,8 +193,13 @@ def two_at_once(url: str, count: int, rounds: int) -> list[str]:
         for key in ("cpu", "rate")
     )
     least = [min(pair[side]["cpu"] for pair in pairs) for side in (0, 1)]
-    return ["two processes, each with its loop", f"{least[0]:.2f}", f"{least[1]:.2f}",
-            f"{cpu:.2f}", f"{rate:.2f}"]  # fmt: skip
+    return [
+        "two processes, each with its loop",
+        f"{least[0]:.2f}",
+        f"{least[1]:.2f}",
+        f"{cpu:.2f}",
+        f"{rate:.2f}",
+    ]
 
 
 def handing_over() -> str:

@@ -159,9 +159,16 @@ def rows() -> list[list[str]]:
     for work, name, ours, peer in works:
         mine, theirs = in_turns(ours, peer)
         lines.append(
-            [work, name, f"{mine * 1e3:.2f} ms", f"{theirs * 1e3:.2f} ms", f"{theirs / mine:.1f}x",
-             f"{allocated(ours):.1f}", f"{allocated(peer):.1f}"]
-        )  # fmt: skip
+            [
+                work,
+                name,
+                f"{mine * 1e3:.2f} ms",
+                f"{theirs * 1e3:.2f} ms",
+                f"{theirs / mine:.1f}x",
+                f"{allocated(ours):.1f}",
+                f"{allocated(peer):.1f}",
+            ]
+        )
     return lines
 
 

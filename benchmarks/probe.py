@@ -27,10 +27,13 @@ def share(rate: float, n: int) -> str:
 
 def main(runs: int) -> None:
     lines = [
-        "# Probes, simulated", "",
-        f"`python benchmarks/probe.py {runs}`, suites of {PROBES} probes.", "",
-        "| | |", "|---|---|",
-    ]  # fmt: skip
+        "# Probes, simulated",
+        "",
+        f"`python benchmarks/probe.py {runs}`, suites of {PROBES} probes.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
     for items in (50, 100, 200):
         for effect in (0.1, 0.2, 0.4):
             detected = float(power(effect=effect, runs=runs, items=items))

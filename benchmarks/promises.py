@@ -303,9 +303,15 @@ def escalations(chance, runs, size, labels, agree):
     for _ in range(runs):
         frame, truth = dialogue_panel(chance, size, labels, (1.2, 1.0))
         one = unless_refused(
-            escalate, frame, agree=agree, risk=0.1, gate=4, reference=["human"], judge="judge_0",
+            escalate,
+            frame,
+            agree=agree,
+            risk=0.1,
+            gate=4,
+            reference=["human"],
+            judge="judge_0",
             seed=int(chance.integers(1 << 30)),
-        )  # fmt: skip
+        )
         if one is None:
             found += REFUSED
             continue
@@ -363,9 +369,15 @@ def cascades(chance, runs, size, labels, noises, agree):
     for _ in range(runs):
         frame, truth = dialogue_panel(chance, size, labels, noises)
         one = unless_refused(
-            cascade, frame, agree=agree, prices={"judge_0": 0.01, "judge_1": 0.1}, person=1.0,
-            gate=4, reference=["human"], seed=int(chance.integers(1 << 30)),
-        )  # fmt: skip
+            cascade,
+            frame,
+            agree=agree,
+            prices={"judge_0": 0.01, "judge_1": 0.1},
+            person=1.0,
+            gate=4,
+            reference=["human"],
+            seed=int(chance.integers(1 << 30)),
+        )
         if one is None:
             found += REFUSED
             continue
@@ -385,9 +397,11 @@ DESIGNS = tuple(designs(20))
 def _covered(heads, rows):
     return lambda found: table(
         (*heads, *HEADS),
-        [(*_names(cell), whole.runs, *cell_of(whole))
-         for cell, whole in zip(rows, map(tallied, found), strict=True)],
-    )  # fmt: skip
+        [
+            (*_names(cell), whole.runs, *cell_of(whole))
+            for cell, whole in zip(rows, map(tallied, found), strict=True)
+        ],
+    )
 
 
 def _names(cell):
@@ -395,13 +409,22 @@ def _names(cell):
 
 
 def _differences(rows):
-    heads = ("of", "A and B have", "labels each", "runs", "corrected", "labels alone",
-             "width / labels alone")  # fmt: skip
+    heads = (
+        "of",
+        "A and B have",
+        "labels each",
+        "runs",
+        "corrected",
+        "labels alone",
+        "width / labels alone",
+    )
     return lambda found: table(
         heads,
-        [(*cell, whole.runs, *cell_of(whole))
-         for cell, whole in zip(rows, map(tallied, found), strict=True)],
-    )  # fmt: skip
+        [
+            (*cell, whole.runs, *cell_of(whole))
+            for cell, whole in zip(rows, map(tallied, found), strict=True)
+        ],
+    )
 
 
 def _shares(heads, rows, digits=3):
@@ -419,22 +442,33 @@ def _part(title, work, runs, rows, shown):
     return title, work, runs, rows, shown
 
 
-RATES = [(rate, right, n) for rate in (0.5, 0.7, 0.9, 0.97) for right in (0.5, 0.8, 0.95)
-         for n in LABELS]  # fmt: skip
+RATES = [
+    (rate, right, n) for rate in (0.5, 0.7, 0.9, 0.97) for right in (0.5, 0.8, 0.95) for n in LABELS
+]
 GRADED = [(middle, noise, n, 1) for middle in GRADES for noise in NOISES for n in LABELS]
-GRADED_CLUSTERS = [(middle, noise, n, size) for size in (5, 10) for middle in GRADES
-                   for noise in ("close", "nothing") for n in (10, 20, 40)]  # fmt: skip
+GRADED_CLUSTERS = [
+    (middle, noise, n, size)
+    for size in (5, 10)
+    for middle in GRADES
+    for noise in ("close", "nothing")
+    for n in (10, 20, 40)
+]
 CHANCES = [(rate, n) for rate in (0.5, 0.7, 0.9, 0.97) for n in LABELS]
 HUNDREDS = [(middle, n) for middle in (50, 75, 90) for n in LABELS]
-CLUSTERS = [(size, rate, n) for size in (5, 10) for rate in (0.5, 0.7, 0.9, 0.97)
-            for n in (10, 20, 40)]  # fmt: skip
-DIFFERENCES = [(kind, design, n) for kind in ("pass", "grades") for n in (20, 50, 100)
-               for design in DESIGNS]  # fmt: skip
+CLUSTERS = [
+    (size, rate, n) for size in (5, 10) for rate in (0.5, 0.7, 0.9, 0.97) for n in (10, 20, 40)
+]
+DIFFERENCES = [
+    (kind, design, n) for kind in ("pass", "grades") for n in (20, 50, 100) for design in DESIGNS
+]
 PLANS = [
-    *((kind, 1, pilot) for kind in (0.3, 0.5, 0.7, 0.9, 0.97, *GRADES, *NEARLY)
-      for pilot in (50, 100, 200)),
+    *(
+        (kind, 1, pilot)
+        for kind in (0.3, 0.5, 0.7, 0.9, 0.97, *GRADES, *NEARLY)
+        for pilot in (50, 100, 200)
+    ),
     *((kind, 5, pilot) for kind in (0.7, 0.9, *GRADES, *NEARLY) for pilot in (20, 40)),
-]  # fmt: skip
+]
 ESCALATIONS = [
     (size, labels, agree)
     for size in (1, 5, 10)
@@ -445,8 +479,11 @@ ERRING = ("half", "whole", "few", "half uneven", "few uneven", "whole long")
 RELEASES = [("half", 1, 60), ("half", 1, 200), *(
     (kind, size, clusters) for kind in ERRING for size in (5, 10, 20)
     for clusters in (20, 40, 80))]  # fmt: skip
-GUARDS = [(kind, labels, size) for kind in (0.97, 0.9, "about 4", "mostly 5")
-          for labels, size in ((20, 1), (100, 1), (100, 5), (100, 10))]  # fmt: skip
+GUARDS = [
+    (kind, labels, size)
+    for kind in (0.97, 0.9, "about 4", "mostly 5")
+    for labels, size in ((20, 1), (100, 1), (100, 5), (100, 10))
+]
 CASCADES = [
     (size, labels, noises, 0.85)
     for size in (1, 5, 10)

@@ -22,8 +22,12 @@ import reading_files_9
 import reading_files_10
 from reading_check_7 import at_the_shell, outcome
 
-SETS = {7: reading_files_7.sixty, 8: reading_files_8.cases, 9: reading_files_9.cases,
-        10: reading_files_10.cases}  # fmt: skip
+SETS = {
+    7: reading_files_7.sixty,
+    8: reading_files_8.cases,
+    9: reading_files_9.cases,
+    10: reading_files_10.cases,
+}
 
 
 def main() -> None:

@@ -32,9 +32,14 @@ if TYPE_CHECKING:
 
 RESULTS = Path(__file__).resolve().parent / "results" / "store.md"
 ATTRIBUTES = (
-    "Guidance", "Informativeness", "Relevance", "Safety", "Empathy", "Helpfulness",
+    "Guidance",
+    "Informativeness",
+    "Relevance",
+    "Safety",
+    "Empathy",
+    "Helpfulness",
     "Understanding",
-)  # fmt: skip
+)
 STUDY = {
     "name": "large", "rubric": {"use": "mentalalign"}, "items": {"path": "none"},
     "panel": [{"name": f"judge{k}", "use": "rubric", "model": f"openai:m{k}"} for k in range(4)],
@@ -56,10 +61,13 @@ class Texts:
         scores = {name: self.chance.randint(1, 5) for name in ATTRIBUTES}
         said = json.dumps({**scores, "Overall": 4, "Explanation": self.text(40)})
         return Reply(
-            said, usage=Usage(1200, 80), latency=1.2, model="gpt-4o-2024-08-06",
+            said,
+            usage=Usage(1200, 80),
+            latency=1.2,
+            model="gpt-4o-2024-08-06",
             provider_id=f"chatcmpl-{self.chance.getrandbits(120):x}",
             params={"model": "gpt-4o", "temperature": 0.0},
-        )  # fmt: skip
+        )
 
 
 def fill(folder: Path, study: Study, responses: int) -> None:

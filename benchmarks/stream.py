@@ -99,8 +99,10 @@ def measured(source: str, *options: str) -> None:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status
     wall, cpu = time.monotonic() - begun, usage.ru_utime + usage.ru_stime
-    print(f"examine {source} {' '.join(options)}: {wall:.1f} s, {cpu:.1f} CPU-s, "
-          f"{usage.ru_maxrss / 1024:.0f} MiB at most, exit {status}")  # fmt: skip
+    print(
+        f"examine {source} {' '.join(options)}: {wall:.1f} s, {cpu:.1f} CPU-s, "
+        f"{usage.ru_maxrss / 1024:.0f} MiB at most, exit {status}"
+    )
     print("\n".join(text.splitlines()[:8]))
 
 
@@ -143,8 +145,10 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("rest", nargs="*", help="further options of voirdire examine, after --")
     given = parser.parse_args()
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
-          f"Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
+    )
     if given.errors:
         errors()
         return

@@ -31,8 +31,14 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "throughput.md"
 LATENCY, MODEL = 0.05, "gpt-4o"
 CLIENTS = (
-    "aiohttp", "compatible", "openai", "voirdire", "langchain", "inspect generate", "inspect eval"
-)  # fmt: skip
+    "aiohttp",
+    "compatible",
+    "openai",
+    "voirdire",
+    "langchain",
+    "inspect generate",
+    "inspect eval",
+)
 #: Those that are measured at 256 at once too.
 MANY = CLIENTS[:4]
 
@@ -265,9 +271,14 @@ def table(rows: list[dict[str, float]]) -> str:
             f"{row['rate'] / beneath:.2f}" if row["count"] == rows[0]["count"] and beneath else ""
         )
         cells = (
-            row["client"], row["concurrency"], f"{row['count']:,}", f"{row['rate']:,.0f}", share,
-            f"{row['cpu']:.2f}", f"{row['peak']:.0f}",
-        )  # fmt: skip
+            row["client"],
+            row["concurrency"],
+            f"{row['count']:,}",
+            f"{row['rate']:,.0f}",
+            share,
+            f"{row['cpu']:.2f}",
+            f"{row['peak']:.0f}",
+        )
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return HEAD + "\n".join(lines)
 

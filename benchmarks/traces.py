@@ -40,9 +40,16 @@ def main() -> None:
         size = path.stat().st_size / 1e6
     print(f"{machine()}\n")
     rows = [
-        (f"{runs * (steps + 1):,}", f"{size:,.0f} MB", f"{ratings:,.0f}", f"{items:,.0f}",
-         f"{took:,.0f} s", f"{before:,.0f} MB", f"{peak:,.0f} MB"),
-    ]  # fmt: skip
+        (
+            f"{runs * (steps + 1):,}",
+            f"{size:,.0f} MB",
+            f"{ratings:,.0f}",
+            f"{items:,.0f}",
+            f"{took:,.0f} s",
+            f"{before:,.0f} MB",
+            f"{peak:,.0f} MB",
+        ),
+    ]
     heads = ("spans", "file", "ratings", "units", "processor time", "memory before", "at most")
     print(table(heads, rows))
 
@@ -76,8 +83,12 @@ def _run(run: int, steps: int) -> tuple[list[dict[str, object]], list[dict[str, 
         span = f"{run * 100 + at + 1:016x}"
         said: dict[str, object] = {"gen_ai.operation.name": "invoke_agent"}
         if at % 2:
-            call = {"type": "tool_call", "id": f"c{at}", "name": "search",
-                    "arguments": {"q": f"the {at}th word of question {run}"}}  # fmt: skip
+            call = {
+                "type": "tool_call",
+                "id": f"c{at}",
+                "name": "search",
+                "arguments": {"q": f"the {at}th word of question {run}"},
+            }
             made = {"role": "assistant", "parts": [call]}
             said = {
                 "gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(past),
@@ -105,8 +116,14 @@ def _run(run: int, steps: int) -> tuple[list[dict[str, object]], list[dict[str, 
                     "gen_ai.evaluation.evaluator.name": who,
                     "gen_ai.evaluation.evaluator.type": kind,
                 }
-                events.append({"traceId": trace, "spanId": span, "attributes": _attributes(told),
-                               "eventName": "gen_ai.evaluation.result"})  # fmt: skip
+                events.append(
+                    {
+                        "traceId": trace,
+                        "spanId": span,
+                        "attributes": _attributes(told),
+                        "eventName": "gen_ai.evaluation.result",
+                    }
+                )
     return spans, events
 
 

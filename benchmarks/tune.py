@@ -78,10 +78,19 @@ def row_of(apart, naive, real, reached=np.nan):
     """
     better, held, other = apart.bounds[0] > 1e-9, covers(apart, real), abs(naive.value) > 1e-9
     return (
-        held, better, better and real <= 0, apart.value, real, covers(naive, real),
-        naive.bounds[0] > 1e-9, naive.value, other, held and other, real < outlook(apart)[1] - 1e-9,
+        held,
+        better,
+        better and real <= 0,
+        apart.value,
+        real,
+        covers(naive, real),
+        naive.bounds[0] > 1e-9,
+        naive.value,
+        other,
+        held and other,
+        real < outlook(apart)[1] - 1e-9,
         reached,
-    )  # fmt: skip
+    )
 
 
 def listed(effect, units, number=30, climbs=CLIMBS, seed=0, of=1, shared=SHARED):
@@ -172,8 +181,15 @@ def refitted(effect, units, folds=5, steps=30, climbs=CLIMBS, seed=0, own_ways=F
 
 
 #: What people say (columns) where a judge says 1 to 5 (rows), as numbers in a thousand.
-_STEP = np.array([[160, 40, 0, 0, 0], [40, 120, 40, 0, 0], [0, 40, 120, 40, 0],
-                  [0, 0, 40, 120, 40], [0, 0, 0, 40, 160]])  # fmt: skip
+_STEP = np.array(
+    [
+        [160, 40, 0, 0, 0],
+        [40, 120, 40, 0, 0],
+        [0, 40, 120, 40, 0],
+        [0, 0, 40, 120, 40],
+        [0, 0, 0, 40, 160],
+    ]
+)
 JOINT = {
     "right on every level": _STEP,
     "half a level high": np.vstack([_STEP[0] // 2, (_STEP[:-2] + _STEP[1:-1]) // 2,
@@ -199,8 +215,11 @@ def curved(judge, units, climbs=CLIMBS, seed=0):
         own = calibrate(said, people, method="isotonic").scores
         ways = [said, *(np.clip(said + one, 1, 5) for one in shifts), own]
         found = chosen_gain(1 - np.abs(np.array(ways) - people) / 4)
-        whole = [LEVELS, *(np.clip(LEVELS + one, 1, 5) for one in shifts),
-                 rising(said, people, LEVELS)]  # fmt: skip
+        whole = [
+            LEVELS,
+            *(np.clip(LEVELS + one, 1, 5) for one in shifts),
+            rising(said, people, LEVELS),
+        ]
         close = 1 - np.abs(np.array(whole)[:, :, None] - LEVELS) / 4
         truth = (joint * close).sum(axis=(1, 2))
         rows.append(row_of(found.gain, found.claimed, truth[found.chosen] - truth[0]))
@@ -267,8 +286,9 @@ def differed(gain, labels, climbs=CLIMBS, units=2000, differ=0.15, graded=False,
         whole = np.concatenate([all_gains, np.zeros(units - len(size))])
         drawn = whole[chance.permutation(units)[:labels]]
         random, better = bias(drawn, np.zeros(labels)), found.bounds[0] > 1e-9
-        rows.append((covers(found, truth), better, better and truth <= 1e-9,
-                     random.bounds[0] > 1e-9))  # fmt: skip
+        rows.append(
+            (covers(found, truth), better, better and truth <= 1e-9, random.bounds[0] > 1e-9)
+        )
     return np.mean(rows, axis=0)
 
 
@@ -302,11 +322,17 @@ def real(name):
         if not labels:
             continue
         kept.append(unit)
-        rows.append([
-            np.mean([1 - abs(own[unit] - label) / width if graded else own[unit] == label
-                     for label in labels])
-            for own in judged.values()
-        ])  # fmt: skip
+        rows.append(
+            [
+                np.mean(
+                    [
+                        1 - abs(own[unit] - label) / width if graded else own[unit] == label
+                        for label in labels
+                    ]
+                )
+                for own in judged.values()
+            ]
+        )
     return np.array(rows).T
 
 
@@ -427,15 +453,19 @@ def made(part, climbs, seed, pool):
     """The table of a part; each cell is climbed in chunks of its own seeds."""
     title, head, cells = PARTS[part]
     number = max(climbs // CHUNK, 1)
-    each = [(cell, [pool.submit(_chunk, cell, min(climbs, CHUNK), (seed, at))
-                    for at in range(number)]) for cell in cells()]  # fmt: skip
+    each = [
+        (cell, [pool.submit(_chunk, cell, min(climbs, CHUNK), (seed, at)) for at in range(number)])
+        for cell in cells()
+    ]
     rows = []
     for cell, chunks in each:
         figures = np.mean([one.result() for one in chunks], axis=0)
         if "true" in head:
             figures = _shares(figures)
-        shown = [f"{one:.3f}" if np.isfinite(one) else "–" for one in figures[: len(head) - len(
-            cell.names)]]  # fmt: skip
+        shown = [
+            f"{one:.3f}" if np.isfinite(one) else "–"
+            for one in figures[: len(head) - len(cell.names)]
+        ]
         rows.append((*cell.names, *shown))
     return f"## {title}\n\n{table(head, rows)}" if rows else ""
 

@@ -74,8 +74,13 @@ def main():
     )
     folder, begun = Path(tempfile.mkdtemp()), time.monotonic()
     options = {"path": str(file), "threads": 1, "local_files_only": True}
-    judge = {"name": "gpt", "model": "hf:smollm2", "max_tokens": 2, "options": {"score": "levels"},
-             "model_options": options}  # fmt: skip
+    judge = {
+        "name": "gpt",
+        "model": "hf:smollm2",
+        "max_tokens": 2,
+        "options": {"score": "levels"},
+        "model_options": options,
+    }
     run = {"timeout": 300, "concurrency": 1, "reask": 0, "prices": PRICES}
     world(folder, "", items=20, panel=[judge], run=run)
     at_kills = [killed(folder, after) for after in KILLS]

@@ -64,9 +64,10 @@ def _inverts(world):
 def _by_question(world):
     """What the item deserves, whatever the response to it says."""
     return _first(
-        world, max(1, len(world.system) // 5),
+        world,
+        max(1, len(world.system) // 5),
         simulate.CENTRE + world.system + 1.2 * world.item + 0.5 * world.noise,
-    )  # fmt: skip
+    )
 
 
 def _question_and_system(world):
@@ -135,9 +136,10 @@ HIDDEN = {
 def _question_and_noise(world):
     """The same with a human's noise, which no test tells for sure: a table of its own."""
     return _first(
-        world, max(1, len(world.system) // 5),
+        world,
+        max(1, len(world.system) // 5),
         simulate.CENTRE + world.system + world.item + world.noise,
-    )  # fmt: skip
+    )
 
 
 UNSURE = "question alone in 2 of 10, a human's noise"
@@ -156,9 +158,13 @@ DESERVING = ("good", "sharp")
 FAIR = ("good", "sharp", "lenient", "noisy")
 #: What these deserve depends on the panel as well, and more often.
 BY_PANEL = (
-    "passes the worst", "favours one", "swaps two systems", "worst of one system",
-    "half of the worst tenth", "right where it is easy",
-)  # fmt: skip
+    "passes the worst",
+    "favours one",
+    "swaps two systems",
+    "worst of one system",
+    "half of the worst tenth",
+    "right where it is easy",
+)
 RARE = (*FAIR, *BY_PANEL)
 #: What the first table has, since it is so in every panel.
 BUILT_IN = {
@@ -184,9 +190,16 @@ def case_of(humans, judge, gate=4.0) -> Case:
     raters, systems, items = humans.shape
     system, item = (part.ravel() for part in np.indices((systems, items)))
     return Case(
-        "judge", "quality", tuple(map(str, range(raters))), judge.reshape(1, -1),
-        humans.reshape(raters, -1), item, 4.0, systems=system, gate=GateRule(gate),
-    )  # fmt: skip
+        "judge",
+        "quality",
+        tuple(map(str, range(raters))),
+        judge.reshape(1, -1),
+        humans.reshape(raters, -1),
+        item,
+        4.0,
+        systems=system,
+        gate=GateRule(gate),
+    )
 
 
 def truth_of(panel, name) -> dict[str, bool | None]:
@@ -265,8 +278,11 @@ def tables(cells) -> list[str]:
         both = [(pooled[use, "hits"], pooled[use, "n"]) for use in USES]
         told = [f"{hits} of {n} (< {upper(hits, n):.4f})" if n else "" for hits, n in both]
         lines.append(f"| {systems} x {items} | **all that must not** | {' | '.join(told)} |")
-    lines += ["", "| systems x items | panels | deserving judge | " + " | ".join(USES) + " |",
-              "|---|---:|---|" + "---:|" * len(USES)]  # fmt: skip
+    lines += [
+        "",
+        "| systems x items | panels | deserving judge | " + " | ".join(USES) + " |",
+        "|---|---:|---|" + "---:|" * len(USES),
+    ]
     for (systems, items), (counts, panels) in cells.items():
         for name in DESERVING:
             shown = []
@@ -423,8 +439,16 @@ def labels(files: int) -> list[str]:
             }
             for name, judge in made.items():
                 rule = GateRule(1.0, 0.8, 0.8, by_default=True)
-                case = Case("judge", "pass", ("human",), judge[None], human[None], np.arange(n),
-                            1.0, gate=rule)  # fmt: skip
+                case = Case(
+                    "judge",
+                    "pass",
+                    ("human",),
+                    judge[None],
+                    human[None],
+                    np.arange(n),
+                    1.0,
+                    gate=rule,
+                )
                 made_of = decide(ScoreGround(case, MARGINS), AskedUse("gate", "these systems"))
                 states[name, made_of.state] += 1
         for name in dict.fromkeys(key[0] for key in states):

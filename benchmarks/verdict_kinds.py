@@ -28,8 +28,10 @@ RESULTS = Path(__file__).resolve().parent / "results" / "verdict_kinds.md"
 FIRST = 710_000
 STUDY = Study(name="rates")
 LABELS, COMPARED, CLAIMED = (
-    simulated.LABEL_JUDGES, simulated.PREFERENCE_JUDGES, simulated.PROBABILITY_JUDGES,
-)  # fmt: skip
+    simulated.LABEL_JUDGES,
+    simulated.PREFERENCE_JUDGES,
+    simulated.PROBABILITY_JUDGES,
+)
 PICKING = ("order", "score", "single", "pick")
 #: Name -> how a panel is drawn, its judges, the uses that are counted.
 CELLS = {
@@ -188,10 +190,13 @@ def lines_of(cell: str, states: Counter, panels: int) -> list[str]:
     rows = []
     for use in uses:
         good, bad = (
-            [(name, state, n) for (name, asked, state, worth), n in states.items()
-             if asked == use and worth is deserved]
+            [
+                (name, state, n)
+                for (name, asked, state, worth), n in states.items()
+                if asked == use and worth is deserved
+            ]
             for deserved in (True, False)
-        )  # fmt: skip
+        )
         peer = "as one human" if "as one human" in judges else "calibrated"
         of_peer = [(name, state, n) for name, state, n in good if name == peer]
         licensed = Counter()

@@ -134,9 +134,15 @@ def case_of(people: str, humans, judge) -> Case:
     kind = PEOPLE[people]
     system, item = (part.ravel() for part in np.indices(judge.shape))
     return Case(
-        "judge", "tone", tuple("abcde"[: len(humans)]), judge.reshape(1, -1),
-        humans.reshape(len(humans), -1), item, float(kind.high - kind.low), systems=system,
-    )  # fmt: skip
+        "judge",
+        "tone",
+        tuple("abcde"[: len(humans)]),
+        judge.reshape(1, -1),
+        humans.reshape(len(humans), -1),
+        item,
+        float(kind.high - kind.low),
+        systems=system,
+    )
 
 
 def told(ground) -> str:
@@ -182,8 +188,10 @@ def main(chosen, panels: int, jobs: int = 1) -> str:
     ]
     for people, counts in cells.items():
         own = {key: n for key, n in counts.items() if key[0] == "honest"}
-        each = [sum(n for key, n in own.items() if key[2] == what)
-                for what in ("seen", "held", "follows")]  # fmt: skip
+        each = [
+            sum(n for key, n in own.items() if key[2] == what)
+            for what in ("seen", "held", "follows")
+        ]
         strange = sum(n for key, n in own.items() if key[2] == "follows" and not _shares(key[1]))
         figures = " | ".join(f"{n:,}" for n in (sum(own.values()), *each, strange))
         lines.append(f"| {people} | {figures} |")

@@ -46,10 +46,11 @@ def limits(sizes, panels: int, jobs: int = 1) -> list[str]:
     may hold back 5 in 100 readers, compares likelihoods. Both slopes are normal there.
     """
     lines = [
-        "| systems x items | a human's slope, in errors | " + " | ".join(USES)
+        "| systems x items | a human's slope, in errors | "
+        + " | ".join(USES)
         + " | the best test there is |",
         "|---|---:|" + "---:|" * (len(USES) + 1),
-    ]  # fmt: skip
+    ]
     for systems, items in sizes:
         counts, _ = run(systems, items, panels, jobs, kinds=(UNSURE,))
         cells = [_cell(counts, use) for use in USES]

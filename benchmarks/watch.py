@@ -152,13 +152,21 @@ def moved_table(runs, jobs, after=22):
         good = np.mean([name in right for name in told]) if told else np.nan
         known = cusum(how.get("system", how.get("judge", 0.0)), world, after)
         rows.append(
-            (world, who, runs, f"{np.median(delays):.0f}", f"{np.mean(delays):.1f}",
-             f"{known:.1f}", f"{np.mean(delays) / known:.2f}",
-             f"{len(first) / max(len(delays), 1):.2f}", f"{good:.2f}",
-             f"{np.mean([name == 'both' for name in told]) if told else np.nan:.2f}",
-             f"{1 - len(told) / max(len(first), 1):.2f}",
-             f"{np.mean([one[2] for one in own]) if own else np.nan:.2f}")
-        )  # fmt: skip
+            (
+                world,
+                who,
+                runs,
+                f"{np.median(delays):.0f}",
+                f"{np.mean(delays):.1f}",
+                f"{known:.1f}",
+                f"{np.mean(delays) / known:.2f}",
+                f"{len(first) / max(len(delays), 1):.2f}",
+                f"{good:.2f}",
+                f"{np.mean([name == 'both' for name in told]) if told else np.nan:.2f}",
+                f"{1 - len(told) / max(len(first), 1):.2f}",
+                f"{np.mean([one[2] for one in own]) if own else np.nan:.2f}",
+            )
+        )
     heads = ("weeks of", "moves", "series", "delay, median", "mean", "CUSUM, mean", "ratio",
              "alarm by week 40", "named rightly", "named both", "untold by week 40",
              "both held likely in week 40")  # fmt: skip
@@ -167,10 +175,14 @@ def moved_table(runs, jobs, after=22):
 
 def main(runs, jobs):
     parts = [
-        "# Watching", machine(), versions("numpy", "scipy"),
-        "## False alarms in a year", false_table(runs, jobs),
-        "## Who moved, and when it is seen", moved_table(max(runs // 4, 20), jobs),
-    ]  # fmt: skip
+        "# Watching",
+        machine(),
+        versions("numpy", "scipy"),
+        "## False alarms in a year",
+        false_table(runs, jobs),
+        "## Who moved, and when it is seen",
+        moved_table(max(runs // 4, 20), jobs),
+    ]
     RESULTS.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     print("\n\n".join(parts))
 

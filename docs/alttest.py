@@ -82,9 +82,13 @@ def main(folder: Path) -> None:
     for name, (words, columns, table) in sections(text).items():
         command = [sys.executable, "-m", "voirdire", *words, "--json", "--resamples", "0"]
         done = subprocess.run(
-            command, cwd=folder / name, capture_output=True, text=True, check=True,
+            command,
+            cwd=folder / name,
+            capture_output=True,
+            text=True,
+            check=True,
             env={**os.environ, "NO_COLOR": "1"},
-        )  # fmt: skip
+        )
         text = text.replace(table, table_of(json.loads(done.stdout)["verdicts"], columns))
     PAGE.write_text(text, "utf-8")
 

@@ -21,13 +21,22 @@ SITUATIONS = (
     "bakery counter", "language exam", "puppy training", "tax form", "moving boxes",
     "violin teacher", "allotment shed", "office kitchen", "rowing boat", "evening college",
 )  # fmt: skip
-LOW = ("Nothing about it has been fun for weeks.", "I feel empty and slow whenever it comes up.",
-       "I keep staying in bed instead and feel low.")  # fmt: skip
-TENSE = ("My heart races the evening before.", "I worry about it for hours and cannot sit still.",
-         "I am nervous and keep expecting the worst.")  # fmt: skip
-PLAIN = ("It was a quiet and pleasant afternoon.", "We laughed a lot and had tea afterwards.",
-         "It went as it usually goes, nothing special.",
-         "My sleep is short these days, but all is well.")  # fmt: skip
+LOW = (
+    "Nothing about it has been fun for weeks.",
+    "I feel empty and slow whenever it comes up.",
+    "I keep staying in bed instead and feel low.",
+)
+TENSE = (
+    "My heart races the evening before.",
+    "I worry about it for hours and cannot sit still.",
+    "I am nervous and keep expecting the worst.",
+)
+PLAIN = (
+    "It was a quiet and pleasant afternoon.",
+    "We laughed a lot and had tea afterwards.",
+    "It went as it usually goes, nothing special.",
+    "My sleep is short these days, but all is well.",
+)
 DETAILS = (
     "My sister lent me her old {n} notes about it.", "The bus number {n} takes me there.",
     "It costs {n} coins a month.", "There are {n} of us by now.", "I started {n} months ago.",
@@ -85,8 +94,10 @@ def scale_answer(asked: str) -> str:
     found = feelings(asked)
     high = found["depression"] if size in (9, 10) else found["anxiety"]
     level = int(re.search(r"whole number from 0 to (\d)", asked)[1]) if "whole" in asked else 1
-    values = {str(n): ("yes" if high else "no") if level == 1 and "whole" not in asked
-              else level * high for n in range(1, size + 1)}  # fmt: skip
+    values = {
+        str(n): ("yes" if high else "no") if level == 1 and "whole" not in asked else level * high
+        for n in range(1, size + 1)
+    }
     if "not ratable" in asked:
         observed = int(re.search(r"items (\d+) only", asked)[1])
         values[str(observed)] = "not ratable"

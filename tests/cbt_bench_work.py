@@ -46,10 +46,14 @@ def belief_folder(tmp_path, n=300, seed=11):
         texts = {"situation": f"Day {i} at work.", "thoughts": f"Thought number {i:03d} of mine."}
         records.append({"id": f"p{i}", **texts, "core_belief_major": labels or ["helpless"]})
     seeds = [
-        {"id": f"s{i}", "situation": f"Evening {i}.", "thoughts": f"Seed thought {i}.",
-         "core_belief_major": [label]}
+        {
+            "id": f"s{i}",
+            "situation": f"Evening {i}.",
+            "thoughts": f"Seed thought {i}.",
+            "core_belief_major": [label],
+        }
         for i, label in enumerate(SHARE)
-    ]  # fmt: skip
+    ]
     (tmp_path / "core_major_test.json").write_text(json.dumps(records))
     (tmp_path / "core_major_seed.json").write_text(json.dumps(seeds))
     return {record["thoughts"]: record["core_belief_major"] for record in records}
@@ -57,12 +61,22 @@ def belief_folder(tmp_path, n=300, seed=11):
 
 def question_file(tmp_path, n=40):
     rows = [
-        {"question": f"Question {i}?", "choices": ["one", "two", "three", "four"][: 3 + i % 2],
-         "answer": "ABC"[i % 3], "kind": ("basic", "case")[i % 2]}
+        {
+            "question": f"Question {i}?",
+            "choices": ["one", "two", "three", "four"][: 3 + i % 2],
+            "answer": "ABC"[i % 3],
+            "kind": ("basic", "case")[i % 2],
+        }
         for i in range(n)
-    ]  # fmt: skip
-    rows.append({"question": "Which hold (select all that apply)?", "choices": ["x", "y", "z"],
-                 "answer": ["A", "C"], "kind": "case"})  # fmt: skip
+    ]
+    rows.append(
+        {
+            "question": "Which hold (select all that apply)?",
+            "choices": ["x", "y", "z"],
+            "answer": ["A", "C"],
+            "kind": "case",
+        }
+    )
     path = tmp_path / "exam.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in rows))
     return path
@@ -70,10 +84,15 @@ def question_file(tmp_path, n=40):
 
 def exercise_file(tmp_path, n=60, **changes):
     rows = [
-        {"id": f"e{i}", "category": list(CRITERIA)[i % 10], "difficulty": DIFFICULTIES[i % 3],
-         "statement": f"[Calm] Statement {i:03d}.", "reference": f"Reference words {'and more ' * 8}"}
+        {
+            "id": f"e{i}",
+            "category": list(CRITERIA)[i % 10],
+            "difficulty": DIFFICULTIES[i % 3],
+            "statement": f"[Calm] Statement {i:03d}.",
+            "reference": f"Reference words {'and more ' * 8}",
+        }
         for i in range(n)
-    ]  # fmt: skip
+    ]
     rows[1].update(changes)
     path = tmp_path / "practice.csv"
     pl.DataFrame(rows).write_csv(path)

@@ -91,9 +91,13 @@ def typed_elsewhere(
     path = os.pathsep.join(filter(None, (here, environment.get("PYTHONPATH", ""))))
     asked = [([str(word) for word in words], str(cwd)) for words, cwd in lines]
     done = subprocess.run(
-        [sys.executable, "-c", _EACH], input=json.dumps(asked), text=True, capture_output=True,
-        check=False, env={**environment, "PYTHONPATH": path},
-    )  # fmt: skip
+        [sys.executable, "-c", _EACH],
+        input=json.dumps(asked),
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**environment, "PYTHONPATH": path},
+    )
     assert done.returncode == 0, done.stderr
     said = map(json.loads, done.stdout.splitlines())
     return [

@@ -33,9 +33,16 @@ def locked(seed, *, items=200, anchors=0.5):
         for k in range(items)
     )
     return Lock(
-        format=FORMAT, planned=LOOKS, frozen="2026-01-01", margin=0.2, scale=(1, 5), attributes=("Calm",), reference=("human",),
-        judges=(LockedJudge(name="judge"),), canary=canary,
-    )  # fmt: skip
+        format=FORMAT,
+        planned=LOOKS,
+        frozen="2026-01-01",
+        margin=0.2,
+        scale=(1, 5),
+        attributes=("Calm",),
+        reference=("human",),
+        judges=(LockedJudge(name="judge"),),
+        canary=canary,
+    )
 
 
 #: A lock whose looks have constant limits.

@@ -69,10 +69,14 @@ def write_study(folder: Path, task: str, extra: str = "") -> Path:
     """A study with its files; `extra` stands at the end of `[humans]`' parent tables."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        {"id": name, "text": text, "category": ("Goals", "Agenda")[at % 2],
-         "options": ["tea", "rain", "song"][: 2 + at % 2]}
+        {
+            "id": name,
+            "text": text,
+            "category": ("Goals", "Agenda")[at % 2],
+            "options": ["tea", "rain", "song"][: 2 + at % 2],
+        }
         for at, (name, text) in enumerate(ITEMS.items())
-    ]  # fmt: skip
+    ]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "items.jsonl").write_text(lines, encoding="utf-8")
     with (folder / "responses.csv").open("w", encoding="utf-8", newline="") as file:
@@ -82,11 +86,11 @@ def write_study(folder: Path, task: str, extra: str = "") -> Path:
     head = (
         'name = "mild"\ntitle = "Mild responses"\n'
         '[items]\npath = "items.jsonl"\nextra = ["category", "options"]\n'
-        '[rubric]\nscale = [1, 5]\n'
+        "[rubric]\nscale = [1, 5]\n"
         '[[rubric.attributes]]\nname = "Empathy"\ndescription = "Does it understand?"\n'
         '[[rubric.attributes]]\nname = "Relevance"\n'
         '[comparisons]\nagainst = "reference"\n'
-    )  # fmt: skip
+    )
     if task in ("pointwise", "pairwise"):
         head += '[responses]\npath = "responses.csv"\n'
     path = folder / "study.toml"

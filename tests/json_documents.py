@@ -19,8 +19,18 @@ TYPES = {
 
 def wrong(value, schema, where="$"):
     """What does not hold of a value, by the few words of JSON Schema that ours use."""
-    known = {"type", "properties", "required", "items", "maxItems", "enum", "const", "anyOf",
-             "$schema", "title"}  # fmt: skip
+    known = {
+        "type",
+        "properties",
+        "required",
+        "items",
+        "maxItems",
+        "enum",
+        "const",
+        "anyOf",
+        "$schema",
+        "title",
+    }
     assert set(schema) <= known, f"{where}: the check knows nothing of {set(schema) - known}"
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds

@@ -81,8 +81,11 @@ class Planted:
     def __init__(self, model_name, *, per_100_words=0.0, bullets=0.0, prompt=0.0, cut=0.0):
         self.name, self.rng = model_name, random.Random(model_name)
         self.per_100_words, self.bullets, self.prompt, self.cut = (
-            per_100_words, bullets, prompt, cut
-        )  # fmt: skip
+            per_100_words,
+            bullets,
+            prompt,
+            cut,
+        )
 
     async def complete(self, request):
         text = request.messages[-1].content

@@ -62,7 +62,33 @@ class _World:
         return " ".join(self.own.choice(_WORDS) for _ in range(9)).capitalize() + "."
 
 
-_WORDS = ["the", "library", "opens", "at", "nine", "and", "closes", "late", "on", "every", "Thursday", "while", "our", "desk", "helps", "with", "books", "atlases", "and", "maps", "for", "readers", "who", "ask", "politely"]  # fmt: skip
+_WORDS = [
+    "the",
+    "library",
+    "opens",
+    "at",
+    "nine",
+    "and",
+    "closes",
+    "late",
+    "on",
+    "every",
+    "Thursday",
+    "while",
+    "our",
+    "desk",
+    "helps",
+    "with",
+    "books",
+    "atlases",
+    "and",
+    "maps",
+    "for",
+    "readers",
+    "who",
+    "ask",
+    "politely",
+]
 
 
 def _csv(path: Path, rows: Sequence[Mapping[str, Any]], separator: str = ",") -> None:
@@ -167,9 +193,14 @@ def _workbooks() -> list[Case]:
         notes = {name: world.note() for name in world.items}
 
         def make(
-            folder: Path, count: str = count, item: str = item, score: str = score,
-            truth: Truth = truth, text: bool = text, notes: dict[str, str] = notes,
-        ) -> Sequence[Path]:  # fmt: skip
+            folder: Path,
+            count: str = count,
+            item: str = item,
+            score: str = score,
+            truth: Truth = truth,
+            text: bool = text,
+            notes: dict[str, str] = notes,
+        ) -> Sequence[Path]:
             paths = []
             for (name, _), scores in truth.items():
                 units = list(scores)
@@ -237,10 +268,14 @@ def _long_and_wide() -> list[Case]:
             one, two = truth["teacher1", ""], truth["teacher2", ""]
             truth["teacher_mean", ""] = {unit: (one[unit] + two[unit]) / 2 for unit in one}
         rows = [
-            {item: unit[0], "remark": world.note(), **{n: world.own.randint(1, 5) for n in others},
-             **{name: scores[unit] for (name, _), scores in truth.items()}}
+            {
+                item: unit[0],
+                "remark": world.note(),
+                **{n: world.own.randint(1, 5) for n in others},
+                **{name: scores[unit] for (name, _), scores in truth.items()},
+            }
             for unit in world.units
-        ]  # fmt: skip
+        ]
         truth.pop(("teacher_mean", ""), None)
         own = tuple(name for name in people if name != "teacher_mean")
         cases.append(Case(f"wide {item}", "long and wide", _one(rows, "csv"), own, truth, judges))
@@ -265,11 +300,12 @@ def _languages() -> list[Case]:
         world = _World(f"languages {item}")
         truth: Truth = {(n, a): world.scores(0.5) for n in (human, judge) for a in attributes}
         rows = [
-            {item: unit[0], **{
-                f"{n}_{a}" if a else n: scores[unit] for (n, a), scores in truth.items()
-            }}
+            {
+                item: unit[0],
+                **{f"{n}_{a}" if a else n: scores[unit] for (n, a), scores in truth.items()},
+            }
             for unit in world.units
-        ]  # fmt: skip
+        ]
 
         def make(
             folder: Path, rows: list[dict[str, Any]] = rows, separator: str = separator
@@ -431,7 +467,14 @@ def _preferences() -> list[Case]:
 
 def cases() -> list[Case]:
     """All of them, the same ones each time."""
-    made = [*_engineer(), *_workbooks(), *_long_and_wide(), *_languages(), *_exports(), *_labels(),
-            *_preferences()]  # fmt: skip
+    made = [
+        *_engineer(),
+        *_workbooks(),
+        *_long_and_wide(),
+        *_languages(),
+        *_exports(),
+        *_labels(),
+        *_preferences(),
+    ]
     assert len(made) == 60, len(made)
     return made

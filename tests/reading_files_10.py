@@ -44,15 +44,34 @@ def engineer() -> list[Made]:
     def add(
         name: str, file: str, content: str, reference: str, t: dict[Any, Any], **more: Any
     ) -> None:
-        made.append(Made(name, "engineer", text(file, content, more.pop("encoding", "utf-8")), reference,
-                         more.pop("kind", "score"), t, **more))  # fmt: skip
+        made.append(
+            Made(
+                name,
+                "engineer",
+                text(file, content, more.pop("encoding", "utf-8")),
+                reference,
+                more.pop("kind", "score"),
+                t,
+                **more,
+            )
+        )
 
     p = Panel(10001)
     items, systems = names("Ref-", 40), ["cand-07", "cand-11"]
     t = p.scores(items, systems, {"SME": 0.5, "AutoEval": 0.7}, scale=(1, 4))
     rows: Rows = [["Ref", "Candidate", "Tokens In", "Tokens Out", "SME", "AutoEval"]]
-    rows += [[i, s, p.draw.randint(1, 4), p.draw.randint(30, 900), int(t[i, s, "SME", ""]),
-              int(t[i, s, "AutoEval", ""])] for i in items for s in systems]  # fmt: skip
+    rows += [
+        [
+            i,
+            s,
+            p.draw.randint(1, 4),
+            p.draw.randint(30, 900),
+            int(t[i, s, "SME", ""]),
+            int(t[i, s, "AutoEval", ""]),
+        ]
+        for i in items
+        for s in systems
+    ]
     add(
         "crlf-tsv",
         "export.tsv",
@@ -77,8 +96,16 @@ def engineer() -> list[Made]:
     items, systems = names("smp", 38), ["ppo", "dpo"]
     t = p.scores(items, systems, {"expert": 0.5, "opus": 0.7})
     rows = [["sample", "policy", "grades", "latency"]]
-    rows += [[i, s, json.dumps({r: int(t[i, s, r, ""]) for r in ("expert", "opus")}), round(p.draw.uniform(.2, 5), 2)]
-             for i in items for s in systems]  # fmt: skip
+    rows += [
+        [
+            i,
+            s,
+            json.dumps({r: int(t[i, s, r, ""]) for r in ("expert", "opus")}),
+            round(p.draw.uniform(0.2, 5), 2),
+        ]
+        for i in items
+        for s in systems
+    ]
     add("json-cell", "grades.csv", delimited(rows), "expert", t)
 
     p = Panel(10004)
@@ -94,17 +121,35 @@ def engineer() -> list[Made]:
     items, systems = names("T-", 36), ["old", "new"]
     t = p.scores(items, systems, {"lead": 0.5, "bot": 0.7})
     rows = [["id", "release", "lead", "bot", "seconds"]]
-    rows += [[i, s, int(t[i, s, "lead", ""]), int(t[i, s, "bot", ""]), p.draw.randint(2, 90)]
-             for i in items for s in systems]  # fmt: skip
-    rows.append(["TOTAL", "", *(round(sum(r[k] for r in rows[1:]) / 72, 2) for k in (2, 3)),
-                 sum(r[4] for r in rows[1:])])  # fmt: skip
+    rows += [
+        [i, s, int(t[i, s, "lead", ""]), int(t[i, s, "bot", ""]), p.draw.randint(2, 90)]
+        for i in items
+        for s in systems
+    ]
+    rows.append(
+        [
+            "TOTAL",
+            "",
+            *(round(sum(r[k] for r in rows[1:]) / 72, 2) for k in (2, 3)),
+            sum(r[4] for r in rows[1:]),
+        ]
+    )
     add("totals-scsv", "release.csv", delimited(rows, ";", comma=True), "lead", t)
 
     made.append(
-        _wide("arm-numbers", "engineer", 10006, "arms.csv", "stimulus_id|arm_no|llama_70b|mixtral|sme|prompt_len",
-              names("st", 40), ["1", "2"], {"llama_70b": 0.7, "mixtral": 0.9, "sme": 0.5}, "sme",
-              prompt_len=lambda d, k: d.randint(20, 400))
-    )  # fmt: skip
+        _wide(
+            "arm-numbers",
+            "engineer",
+            10006,
+            "arms.csv",
+            "stimulus_id|arm_no|llama_70b|mixtral|sme|prompt_len",
+            names("st", 40),
+            ["1", "2"],
+            {"llama_70b": 0.7, "mixtral": 0.9, "sme": 0.5},
+            "sme",
+            prompt_len=lambda d, k: d.randint(20, 400),
+        )
+    )
 
     p = Panel(10007)
     items, systems = [str(k) for k in range(1, 41)], ["rag", "plain"]
@@ -118,8 +163,11 @@ def engineer() -> list[Made]:
         for s in systems:
             for r in ("ed", "ann", "phi-4"):
                 v = t.get((i, s, r, ""))
-                for c, cell in zip(columns, (int(i), s, r, None if v is None else int(v), int(i) * 7 % 90 + 10),
-                                   strict=True):  # fmt: skip
+                for c, cell in zip(
+                    columns,
+                    (int(i), s, r, None if v is None else int(v), int(i) * 7 % 90 + 10),
+                    strict=True,
+                ):
                     columns[c].append(cell)
 
     def categorical(folder: Path, columns: dict[str, list[Any]] = columns) -> list[str]:
@@ -148,8 +196,15 @@ def engineer() -> list[Made]:
             if p.draw.random() < 0.12:
                 t.pop((i, s, "human_rating", ""))
             shown = t.get((i, s, "human_rating", ""))
-            rows.append([i, s, p.draw.choice(["N/A", "-", ""]) if shown is None else int(shown),
-                         int(t[i, s, "llm_rating", ""]), p.draw.randint(1, 5)])  # fmt: skip
+            rows.append(
+                [
+                    i,
+                    s,
+                    p.draw.choice(["N/A", "-", ""]) if shown is None else int(shown),
+                    int(t[i, s, "llm_rating", ""]),
+                    p.draw.randint(1, 5),
+                ]
+            )
     add("pipes-na", "dump.txt", delimited(rows, "|"), "human_rating", t)
 
     p = Panel(10010)
@@ -168,8 +223,15 @@ def engineer() -> list[Made]:
 def workbooks() -> list[Made]:
     made = []
 
-    def add(name: str, file: str, fill: Callable[[openpyxl.Workbook], Any], reference: str,
-            t: dict[Any, Any], kind: str = "score", **more: Any) -> None:  # fmt: skip
+    def add(
+        name: str,
+        file: str,
+        fill: Callable[[openpyxl.Workbook], Any],
+        reference: str,
+        t: dict[Any, Any],
+        kind: str = "score",
+        **more: Any,
+    ) -> None:
         made.append(Made(name, "workbook", book(file, fill), reference, kind, t, **more))
 
     p = Panel(10101)
@@ -189,9 +251,18 @@ def workbooks() -> list[Made]:
 
     def months(w: openpyxl.Workbook, t: Any = t, items: Any = items) -> None:
         for k, month in enumerate(("Januar", "Februar", "März")):
-            sheet(w, month, [["Vorgangsnummer", "Variante", "Referentin", "Assistenz"],
-                             *([i, s, int(t[i, s, "Referentin", ""]), int(t[i, s, "Assistenz", ""])]
-                               for i in items[12 * k : 12 * k + 12] for s in ("kurz", "lang"))])  # fmt: skip
+            sheet(
+                w,
+                month,
+                [
+                    ["Vorgangsnummer", "Variante", "Referentin", "Assistenz"],
+                    *(
+                        [i, s, int(t[i, s, "Referentin", ""]), int(t[i, s, "Assistenz", ""])]
+                        for i in items[12 * k : 12 * k + 12]
+                        for s in ("kurz", "lang")
+                    ),
+                ],
+            )
 
     add("de-months", "quartal.xlsx", months, "Referentin", t)
 
@@ -203,8 +274,16 @@ def workbooks() -> list[Made]:
     for i in items:
         if p.draw.random() < 0.1:
             t.pop((i, "", "Lehrkraft", ""))
-        table.append([i, *(str(t[k]).replace(".", ",") if (k := (i, "", r, "")) in t else "k.A."
-                           for r in ("Lehrkraft", "Sprachmodell")), p.draw.choice(["8a", "8b"])])  # fmt: skip
+        table.append(
+            [
+                i,
+                *(
+                    str(t[k]).replace(".", ",") if (k := (i, "", r, "")) in t else "k.A."
+                    for r in ("Lehrkraft", "Sprachmodell")
+                ),
+                p.draw.choice(["8a", "8b"]),
+            ]
+        )
     add("de-commas-ka", "aufsatz.xlsx", lambda w, c=table: sheet(w, "Tabelle1", c), "Lehrkraft", t)
 
     p = Panel(10104)
@@ -225,8 +304,11 @@ def workbooks() -> list[Made]:
         ["Antwort", "System", "Bewertung durch", None, None, "Länge"],
         [None, None, *raters, None],
     ]
-    table += [[i, s, *(int(t[i, s, r, ""]) for r in raters), p.draw.randint(40, 300)]
-              for i in items for s in systems]  # fmt: skip
+    table += [
+        [i, s, *(int(t[i, s, r, ""]) for r in raters), p.draw.randint(40, 300)]
+        for i in items
+        for s in systems
+    ]
 
     def over(w: openpyxl.Workbook, c: Any = table) -> None:
         page = sheet(w, "Bewertung", c)
@@ -240,12 +322,33 @@ def workbooks() -> list[Made]:
     t = p.scores(items, [""], {"Ute": 0.5, "Jan": 0.5, "KI": 0.7})
 
     def by_rater(w: openpyxl.Workbook, t: Any = t, p: Any = p, items: Any = items) -> None:
-        sheet(w, "Ute", [["Frage", "Punkte", "Bemerkung"],
-                         *([i, int(t[i, "", "Ute", ""]), None] for i in items)])  # fmt: skip
-        sheet(w, "Jan", [["Punkte", "Frage", "Datum"],
-                         *([int(t[i, "", "Jan", ""]), i, f"{p.draw.randint(1, 28)}.5.2026"] for i in items)])  # fmt: skip
-        sheet(w, "KI", [["Frage", "Begründung", "Punkte", "Tokens"],
-                        *([i, sentence(p.draw, 4), int(t[i, "", "KI", ""]), p.draw.randint(9, 99)] for i in items)])  # fmt: skip
+        sheet(
+            w,
+            "Ute",
+            [
+                ["Frage", "Punkte", "Bemerkung"],
+                *([i, int(t[i, "", "Ute", ""]), None] for i in items),
+            ],
+        )
+        sheet(
+            w,
+            "Jan",
+            [
+                ["Punkte", "Frage", "Datum"],
+                *([int(t[i, "", "Jan", ""]), i, f"{p.draw.randint(1, 28)}.5.2026"] for i in items),
+            ],
+        )
+        sheet(
+            w,
+            "KI",
+            [
+                ["Frage", "Begründung", "Punkte", "Tokens"],
+                *(
+                    [i, sentence(p.draw, 4), int(t[i, "", "KI", ""]), p.draw.randint(9, 99)]
+                    for i in items
+                ),
+            ],
+        )
 
     add("de-sheets-unlike", "fragen.xlsx", by_rater, "Ute,Jan", t)
 
@@ -253,10 +356,22 @@ def workbooks() -> list[Made]:
     items = names("Copie ", 50, width=1)
     t = p.scores(items, [""], {"Expert (sur 20)": 2.0, "IA (sur 20)": 2.4}, scale=(0, 40))
     t = {k: v / 2 for k, v in t.items()}
-    table = [["Campagne d'évaluation – mai 2026"], ["Responsable : Mme Aubry"], [],
-             ["Copie", "Lot", "Expert (sur 20)", "IA (sur 20)", "Commentaire"]]  # fmt: skip
-    table += [[i, p.draw.randint(1, 4), t[i, "", "Expert (sur 20)", ""], t[i, "", "IA (sur 20)", ""],
-               p.draw.choice([None, "à relire"])] for i in items]  # fmt: skip
+    table = [
+        ["Campagne d'évaluation – mai 2026"],
+        ["Responsable : Mme Aubry"],
+        [],
+        ["Copie", "Lot", "Expert (sur 20)", "IA (sur 20)", "Commentaire"],
+    ]
+    table += [
+        [
+            i,
+            p.draw.randint(1, 4),
+            t[i, "", "Expert (sur 20)", ""],
+            t[i, "", "IA (sur 20)", ""],
+            p.draw.choice([None, "à relire"]),
+        ]
+        for i in items
+    ]
     add(
         "fr-over-twenty",
         "copies.xlsx",
@@ -269,8 +384,11 @@ def workbooks() -> list[Made]:
     items, systems = names("Sinistre ", 32, width=1), ["mars", "avril"]
     t = p.scores(items, systems, {"Gestionnaire": 0.5, "Robot": 0.7})
     table = [["Sinistre", "Édition", "Gestionnaire", "Robot", "Pièces jointes"]]
-    table += [[i, s, int(t[i, s, "Gestionnaire", ""]), int(t[i, s, "Robot", ""]), p.draw.randint(0, 4)]
-              for i in items for s in systems]  # fmt: skip
+    table += [
+        [i, s, int(t[i, s, "Gestionnaire", ""]), int(t[i, s, "Robot", ""]), p.draw.randint(0, 4)]
+        for i in items
+        for s in systems
+    ]
     means = [round(sum(r[k] for r in table[1:]) / 64, 2) for k in (2, 3, 4)]
     table += [["Moyenne", None, *means], ["Écart-type", None, 1.12, 1.2, 0.9]]
     add(
@@ -301,8 +419,14 @@ def workbooks() -> list[Made]:
     items, systems = names("Question ", 36, width=1), ["GPT", "Mistral"]
     t = p.scores(items, systems, {"Expert": 0.5, "IA": 0.7})
     table = [["Question", *(f"{r} – {s}" for r in ("Expert", "IA") for s in systems), "Thème"]]
-    table += [[i, *(int(t[i, s, r, ""]) for r in ("Expert", "IA") for s in systems), p.draw.choice(["droit", "fisc"])]
-              for i in items]  # fmt: skip
+    table += [
+        [
+            i,
+            *(int(t[i, s, r, ""]) for r in ("Expert", "IA") for s in systems),
+            p.draw.choice(["droit", "fisc"]),
+        ]
+        for i in items
+    ]
     add(
         "fr-dashes-wide", "questions.xlsx", lambda w, c=table: sheet(w, "Questions", c), "Expert", t
     )
@@ -322,8 +446,16 @@ def workbooks() -> list[Made]:
                 p.draw.randint(20, 200),
             ]
         )
-    made.append(Made("fr-nr", "workbook", text("avis.csv", delimited(rows, ";", comma=True), "cp1252"), "Relecteur",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "fr-nr",
+            "workbook",
+            text("avis.csv", delimited(rows, ";", comma=True), "cp1252"),
+            "Relecteur",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10112)
     words = [
@@ -349,8 +481,14 @@ def workbooks() -> list[Made]:
 def shapes() -> list[Made]:
     made = []
 
-    def add(name: str, file: str, rows: Sequence[Sequence[Any]], reference: str, t: dict[Any, Any],
-            **more: Any) -> None:  # fmt: skip
+    def add(
+        name: str,
+        file: str,
+        rows: Sequence[Sequence[Any]],
+        reference: str,
+        t: dict[Any, Any],
+        **more: Any,
+    ) -> None:
         made.append(
             Made(name, "shapes", text(file, delimited(rows)), reference, "score", t, **more)
         )
@@ -392,8 +530,15 @@ def shapes() -> list[Made]:
     for i in items:
         said = [t.get((i, "", r, "")) for r in people]
         kept = [v for v in said if v is not None]
-        rows.append([i, *("" if v is None else int(v) for v in said), round(sum(kept) / len(kept), 4),
-                     int(t[i, "", "llm_raw", ""]), round((t[i, "", "llm_raw", ""] - mean) / spread, 6)])  # fmt: skip
+        rows.append(
+            [
+                i,
+                *("" if v is None else int(v) for v in said),
+                round(sum(kept) / len(kept), 4),
+                int(t[i, "", "llm_raw", ""]),
+                round((t[i, "", "llm_raw", ""] - mean) / spread, 6),
+            ]
+        )
     add("z-scores", "vignettes.csv", rows, ",".join(people), t)
 
     p = Panel(10205)
@@ -412,8 +557,18 @@ def shapes() -> list[Made]:
     rows = [["session", "turn_no", "role", "text", "coder_A", "coder_B", "gpt"]]
     for k in range(1, 16):
         for n in range(1, 7):
-            rows.append([f"s{k}", n, "assistant" if n % 2 == 0 else "user", sentence(p.draw),
-                         *(int(t[f"s{k} {n}", "", r, ""]) if n % 2 == 0 else "" for r in ("coder_A", "coder_B", "gpt"))])  # fmt: skip
+            rows.append(
+                [
+                    f"s{k}",
+                    n,
+                    "assistant" if n % 2 == 0 else "user",
+                    sentence(p.draw),
+                    *(
+                        int(t[f"s{k} {n}", "", r, ""]) if n % 2 == 0 else ""
+                        for r in ("coder_A", "coder_B", "gpt")
+                    ),
+                ]
+            )
     add("turns-half", "sessions.csv", rows, "coder_A,coder_B", t)
 
     p = Panel(10207)
@@ -428,11 +583,20 @@ def shapes() -> list[Made]:
     items, systems = names("c", 34), ["base", "tuned"]
     t = p.scores(items, systems, {"human": 0.5, "prometheus": 0.7})
     files = {
-        f"{s}.jsonl": "\n".join(json.dumps({"input_id": i, "generated": sentence(p.draw), "human": int(t[i, s, "human", ""]),
-                                            "prometheus": int(t[i, s, "prometheus", ""]), "n_tok": p.draw.randint(1, 5)})
-                                for i in items)
+        f"{s}.jsonl": "\n".join(
+            json.dumps(
+                {
+                    "input_id": i,
+                    "generated": sentence(p.draw),
+                    "human": int(t[i, s, "human", ""]),
+                    "prometheus": int(t[i, s, "prometheus", ""]),
+                    "n_tok": p.draw.randint(1, 5),
+                }
+            )
+            for i in items
+        )
         for s in systems
-    }  # fmt: skip
+    }
     made.append(
         Made(
             "jsonl-a-system",
@@ -460,11 +624,31 @@ def shapes() -> list[Made]:
 def languages() -> list[Made]:
     small = lambda d, k: d.randint(1, 5)  # noqa: E731
 
-    def one(name: str, seed: int, head: str, raters: tuple[str, str], other: str, systems: Sequence[str],
-            prefix: str, sep: str = ",", encoding: str = "utf-8") -> Made:  # fmt: skip
-        return _wide(f"heads-{name}", "heads", seed, f"{name}.csv", head, names(prefix, 40), systems,
-                     dict(zip(raters, (0.5, 0.7), strict=True)), raters[0], sep=sep, encoding=encoding,
-                     **{other: small})  # fmt: skip
+    def one(
+        name: str,
+        seed: int,
+        head: str,
+        raters: tuple[str, str],
+        other: str,
+        systems: Sequence[str],
+        prefix: str,
+        sep: str = ",",
+        encoding: str = "utf-8",
+    ) -> Made:
+        return _wide(
+            f"heads-{name}",
+            "heads",
+            seed,
+            f"{name}.csv",
+            head,
+            names(prefix, 40),
+            systems,
+            dict(zip(raters, (0.5, 0.7), strict=True)),
+            raters[0],
+            sep=sep,
+            encoding=encoding,
+            **{other: small},
+        )
 
     made = [
         one("ja", 10301, "案件|モデル版|査読者|自動採点|添付数", ("査読者", "自動採点"), "添付数", ["旧", "新"], "案", encoding="utf-8-sig"),
@@ -490,10 +674,21 @@ def languages() -> list[Made]:
     t = p.scores(items, systems, {"recenzentka": 0.8, "automat": 1.0}, scale=(2, 10))
     t = {k: v / 2 for k, v in t.items()}
     rows = [["wniosek", "wariant", "recenzentka", "automat", "załączniki"]]
-    rows += [[i, s, t[i, s, "recenzentka", ""], t[i, s, "automat", ""], p.draw.randint(0, 3)]
-             for i in items for s in systems]  # fmt: skip
-    made.append(Made("pl-commas", "heads", text("wnioski.csv", delimited(rows, ";", comma=True)), "recenzentka",
-                     "score", t))  # fmt: skip
+    rows += [
+        [i, s, t[i, s, "recenzentka", ""], t[i, s, "automat", ""], p.draw.randint(0, 3)]
+        for i in items
+        for s in systems
+    ]
+    made.append(
+        Made(
+            "pl-commas",
+            "heads",
+            text("wnioski.csv", delimited(rows, ";", comma=True)),
+            "recenzentka",
+            "score",
+            t,
+        )
+    )
     return made
 
 
@@ -503,10 +698,37 @@ def exports() -> list[Made]:
     p = Panel(10401)
     items = [f"{p.draw.getrandbits(128):032x}" for _ in range(45)]
     t = p.scores(items, [""], {"ANNOTATION": 0.5, "EVAL": 0.7})
-    rows: Rows = [["id", "timestamp", "traceId", "observationId", "name", "value", "dataType", "source", "comment",
-                   "authorUserId", "configId"]]  # fmt: skip
-    rows += [[f"s-{n}", stamp(n), i, "", "helpfulness", int(v), "NUMERIC", r, sentence(p.draw, 3),
-              "user-77" if r == "ANNOTATION" else "", ""] for n, ((i, _, r, _), v) in enumerate(t.items())]  # fmt: skip
+    rows: Rows = [
+        [
+            "id",
+            "timestamp",
+            "traceId",
+            "observationId",
+            "name",
+            "value",
+            "dataType",
+            "source",
+            "comment",
+            "authorUserId",
+            "configId",
+        ]
+    ]
+    rows += [
+        [
+            f"s-{n}",
+            stamp(n),
+            i,
+            "",
+            "helpfulness",
+            int(v),
+            "NUMERIC",
+            r,
+            sentence(p.draw, 3),
+            "user-77" if r == "ANNOTATION" else "",
+            "",
+        ]
+        for n, ((i, _, r, _), v) in enumerate(t.items())
+    ]
     made.append(
         Made(
             "langfuse-csv", "exports", text("scores.csv", delimited(rows)), "ANNOTATION", "score", t
@@ -516,18 +738,48 @@ def exports() -> list[Made]:
     p = Panel(10402)
     items, workers = names("hit", 40), ["A1XK", "A2QP", "A3ZZ", "A9LM"]
     t = p.scores(items, [""], {**dict.fromkeys(workers, 0.6), "Input.gpt_score": 0.7})
-    rows = [["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Input.item_id",
-             "Input.text", "Input.gpt_score", "Answer.rating"]]  # fmt: skip
+    rows = [
+        [
+            "HITId",
+            "AssignmentId",
+            "WorkerId",
+            "AssignmentStatus",
+            "WorkTimeInSeconds",
+            "Input.item_id",
+            "Input.text",
+            "Input.gpt_score",
+            "Answer.rating",
+        ]
+    ]
     for i in items:
         off = p.draw.choice(workers)
         del t[i, "", off, ""]
         what = sentence(p.draw)
         for r in workers:
             if r != off:
-                rows.append([f"3{i}", f"{p.draw.getrandbits(60):015X}", r, "Approved", p.draw.randint(5, 300), i, what,
-                             int(t[i, "", "Input.gpt_score", ""]), int(t[i, "", r, ""])])  # fmt: skip
-    made.append(Made("mturk", "exports", text("Batch_5123_batch_results.csv", delimited(rows)), ",".join(workers),
-                     "score", t))  # fmt: skip
+                rows.append(
+                    [
+                        f"3{i}",
+                        f"{p.draw.getrandbits(60):015X}",
+                        r,
+                        "Approved",
+                        p.draw.randint(5, 300),
+                        i,
+                        what,
+                        int(t[i, "", "Input.gpt_score", ""]),
+                        int(t[i, "", r, ""]),
+                    ]
+                )
+    made.append(
+        Made(
+            "mturk",
+            "exports",
+            text("Batch_5123_batch_results.csv", delimited(rows)),
+            ",".join(workers),
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10403)
     items, people = names("", 40, 1, 1), ["kim@x.org", "lee@x.org"]
@@ -551,8 +803,16 @@ def exports() -> list[Made]:
          "predictions": [{"model_version": "gpt-4o", "score": 0.9, "result": rated(t[i, "", "gpt-4o", ""])}]}
         for i in items
     ]  # fmt: skip
-    made.append(Made("labelstudio-stars", "exports", text("project-8.json", json.dumps(tasks)), ",".join(people),
-                     "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "labelstudio-stars",
+            "exports",
+            text("project-8.json", json.dumps(tasks)),
+            ",".join(people),
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10404)
     items = names("q-", 45)
@@ -578,29 +838,88 @@ def exports() -> list[Made]:
     p = Panel(10405)
     items = [f"How long does step {k} take?" for k in range(40)]
     t = p.scores(items, [""], {"Moderator": 0.5, "Copilot": 0.7})
-    rows = [["Timestamp", "Email Address", "Which reply did you read?", "How good is it? [Moderator]",
-             "How good is it? [Copilot]", "Any other remarks?"]]  # fmt: skip
-    rows += [[f"{n % 28 + 1}/05/2026 10:{n % 60:02d}:11", "jo@example.org", i, int(t[i, "", "Moderator", ""]),
-              int(t[i, "", "Copilot", ""]), p.draw.choice(["", "none", "unclear"])] for n, i in enumerate(items)]  # fmt: skip
+    rows = [
+        [
+            "Timestamp",
+            "Email Address",
+            "Which reply did you read?",
+            "How good is it? [Moderator]",
+            "How good is it? [Copilot]",
+            "Any other remarks?",
+        ]
+    ]
+    rows += [
+        [
+            f"{n % 28 + 1}/05/2026 10:{n % 60:02d}:11",
+            "jo@example.org",
+            i,
+            int(t[i, "", "Moderator", ""]),
+            int(t[i, "", "Copilot", ""]),
+            p.draw.choice(["", "none", "unclear"]),
+        ]
+        for n, i in enumerate(items)
+    ]
     t = {(i, s, f"How good is it? [{r}]", a): v for (i, s, r, a), v in t.items()}
-    made.append(Made("google-form", "exports", text("Replies (Responses) - Form Responses 1.csv", delimited(rows)),
-                     "How good is it? [Moderator]", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "google-form",
+            "exports",
+            text("Replies (Responses) - Form Responses 1.csv", delimited(rows)),
+            "How good is it? [Moderator]",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10406)
     items, people = names("stim_", 24), ["8012345", "8012346", "gpt-4o"]
     t = p.scores(items, [""], dict.fromkeys(people, 0.6), scale=(1, 7))
-    rows = [["Event Index", "UTC Date", "Participant Private ID", "Participant Status", "Trial Number", "Screen Name",
-             "Zone Type", "Response", "Reaction Time", "Spreadsheet: stimulus", "Spreadsheet: block"]]  # fmt: skip
+    rows = [
+        [
+            "Event Index",
+            "UTC Date",
+            "Participant Private ID",
+            "Participant Status",
+            "Trial Number",
+            "Screen Name",
+            "Zone Type",
+            "Response",
+            "Reaction Time",
+            "Spreadsheet: stimulus",
+            "Spreadsheet: block",
+        ]
+    ]
     n = 0
     for r in people:
         order = list(items)
         p.draw.shuffle(order)
         for k, i in enumerate(order):
             n += 1
-            rows.append([n, stamp(n), r, "complete", k + 1, "rate", "response_slider", int(t[i, "", r, ""]),
-                         round(p.draw.uniform(300, 9000), 1), i, k // 8 + 1])  # fmt: skip
-    made.append(Made("gorilla", "exports", text("data_exp_77-v3_task-abc.csv", delimited(rows, ",")),
-                     "8012345,8012346", "score", t))  # fmt: skip
+            rows.append(
+                [
+                    n,
+                    stamp(n),
+                    r,
+                    "complete",
+                    k + 1,
+                    "rate",
+                    "response_slider",
+                    int(t[i, "", r, ""]),
+                    round(p.draw.uniform(300, 9000), 1),
+                    i,
+                    k // 8 + 1,
+                ]
+            )
+    made.append(
+        Made(
+            "gorilla",
+            "exports",
+            text("data_exp_77-v3_task-abc.csv", delimited(rows, ",")),
+            "8012345,8012346",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(10407)
     items = [f"What does clause {k} say?" for k in range(42)]
@@ -645,10 +964,19 @@ def exports() -> list[Made]:
 def labelled() -> list[Made]:
     made = []
 
-    def wide(name: str, seed: int, item: str, raters: dict[str, float], labels: Sequence[Any], reference: str,
-             n: int = 70, kind: str = "label", options: Sequence[str] = (),
-             shown: Callable[[random.Random, Any], Any] = lambda d, v: v,
-             **more: Callable[[random.Random, int], Any]) -> None:  # fmt: skip
+    def wide(
+        name: str,
+        seed: int,
+        item: str,
+        raters: dict[str, float],
+        labels: Sequence[Any],
+        reference: str,
+        n: int = 70,
+        kind: str = "label",
+        options: Sequence[str] = (),
+        shown: Callable[[random.Random, Any], Any] = lambda d, v: v,
+        **more: Callable[[random.Random, int], Any],
+    ) -> None:
         p = Panel(seed)
         items = names(f"{item[:3]}-", n)
         t = p.labels(items, raters, labels)
@@ -661,14 +989,47 @@ def labelled() -> list[Made]:
                     *(shown(p.draw, t[i, "", r, ""]) for r in raters),
                 ]
             )
-        made.append(Made(name, "labels", text(f"{name}.csv", delimited(rows)), reference, kind, t, options=list(options)))  # fmt: skip
+        made.append(
+            Made(
+                name,
+                "labels",
+                text(f"{name}.csv", delimited(rows)),
+                reference,
+                kind,
+                t,
+                options=list(options),
+            )
+        )
 
-    wide("theme-numbers", 10501, "interview", {"coder1": .1, "coder2": .1, "gpt": .2}, ["1", "2", "3", "4", "9"],
-         "coder1,coder2", options=["--kind", "label"], minutes=lambda d, k: d.randint(1, 9))  # fmt: skip
-    wide("dotted-codes", 10502, "excerpt", {"code_human": .1, "code_gpt": .2}, ["1.1", "1.2", "2.1", "2.2", "3.1"],
-         "code_human", page=lambda d, k: d.randint(1, 9))  # fmt: skip
-    wide("untidy", 10503, "post", {"mod": .1, "detector": .2}, ["spam", "ham", "promo"], "mod",
-         shown=lambda d, v: d.choice([v, v, v.capitalize(), f"{v} ", v.upper()]), upvotes=lambda d, k: d.randint(0, 9))  # fmt: skip
+    wide(
+        "theme-numbers",
+        10501,
+        "interview",
+        {"coder1": 0.1, "coder2": 0.1, "gpt": 0.2},
+        ["1", "2", "3", "4", "9"],
+        "coder1,coder2",
+        options=["--kind", "label"],
+        minutes=lambda d, k: d.randint(1, 9),
+    )
+    wide(
+        "dotted-codes",
+        10502,
+        "excerpt",
+        {"code_human": 0.1, "code_gpt": 0.2},
+        ["1.1", "1.2", "2.1", "2.2", "3.1"],
+        "code_human",
+        page=lambda d, k: d.randint(1, 9),
+    )
+    wide(
+        "untidy",
+        10503,
+        "post",
+        {"mod": 0.1, "detector": 0.2},
+        ["spam", "ham", "promo"],
+        "mod",
+        shown=lambda d, v: d.choice([v, v, v.capitalize(), f"{v} ", v.upper()]),
+        upvotes=lambda d, k: d.randint(0, 9),
+    )
 
     p = Panel(10504)
     items, tags = names("turn", 60), ["empathy", "advice", "question"]
@@ -679,8 +1040,13 @@ def labelled() -> list[Made]:
             t[i, "", r, ""] = "|".join(
                 sorted(f for f in tags if (f in true) != (p.draw.random() < e)) or ["advice"]
             )
-        rows.append([i, *("; ".join(t[i, "", r, ""].split("|")) for r in ("theme_coder", "theme_gpt")),
-                     p.draw.randint(1, 50)])  # fmt: skip
+        rows.append(
+            [
+                i,
+                *("; ".join(t[i, "", r, ""].split("|")) for r in ("theme_coder", "theme_gpt")),
+                p.draw.randint(1, 50),
+            ]
+        )
     made.append(
         Made(
             "sets-semicolons",
@@ -698,8 +1064,11 @@ def labelled() -> list[Made]:
         items, [""], {"rita": 0.3, "sven": 0.3, "qwen": 0.4}, ("joy", "anger", "fear"), scale=(0, 1)
     )
     rows = [["comment_id", "coder", "joy", "anger", "fear", "secs"]]
-    rows += [[i, r, *(int(t[i, "", r, a]) for a in ("joy", "anger", "fear")), p.draw.randint(2, 50)]
-             for i in items for r in ("rita", "sven", "qwen")]  # fmt: skip
+    rows += [
+        [i, r, *(int(t[i, "", r, a]) for a in ("joy", "anger", "fear")), p.draw.randint(2, 50)]
+        for i in items
+        for r in ("rita", "sven", "qwen")
+    ]
     made.append(
         Made(
             "emotions-long",
@@ -724,17 +1093,35 @@ def labelled() -> list[Made]:
         ]
         for i in items
     ]
-    made.append(Made("de-yes-no", "labels", book("antraege.xlsx", lambda w, c=table: sheet(w, "Anträge", c)),
-                     "Sachbearbeiter", "label", t))  # fmt: skip
+    made.append(
+        Made(
+            "de-yes-no",
+            "labels",
+            book("antraege.xlsx", lambda w, c=table: sheet(w, "Anträge", c)),
+            "Sachbearbeiter",
+            "label",
+            t,
+        )
+    )
 
     p = Panel(10507)
     items = names("m", 50)
     t = p.labels(
         items, {"alba": 0.1, "finn": 0.1, "deepseek": 0.2}, ["support", "deny", "query", "comment"]
     )
-    lines = [json.dumps({"tweet": i, "annotator": r, "annotator_type": "llm" if r == "deepseek" else "human",
-                         "stance": v, "certainty": p.draw.randint(1, 5), "ms": p.draw.randint(500, 9000)})
-             for (i, _, r, _), v in t.items()]  # fmt: skip
+    lines = [
+        json.dumps(
+            {
+                "tweet": i,
+                "annotator": r,
+                "annotator_type": "llm" if r == "deepseek" else "human",
+                "stance": v,
+                "certainty": p.draw.randint(1, 5),
+                "ms": p.draw.randint(500, 9000),
+            }
+        )
+        for (i, _, r, _), v in t.items()
+    ]
     made.append(
         Made(
             "stance-long", "labels", text("stance.jsonl", "\n".join(lines)), "alba,finn", "label", t
@@ -752,8 +1139,20 @@ def compared() -> list[Made]:
     raters = {"human_pref": 0.2, "llm_pref": 0.3}
     p, units, t = pairs_drawn(10601, 60, raters, ["nova", "vega", "lyra"], "pr")
     rows: Rows = [["prompt_no", "model_left", "model_right", "human_pref", "llm_pref"]]
-    rows += [[i, a, b, *(worded(winner_of(t, i, a, b, r), a, (-p.draw.randint(1, 2), p.draw.randint(1, 2), 0))
-                         for r in raters)] for i, a, b in units]  # fmt: skip
+    rows += [
+        [
+            i,
+            a,
+            b,
+            *(
+                worded(
+                    winner_of(t, i, a, b, r), a, (-p.draw.randint(1, 2), p.draw.randint(1, 2), 0)
+                )
+                for r in raters
+            ),
+        ]
+        for i, a, b in units
+    ]
     add("slider", "sliders.csv", delimited(rows), "human_pref", t)
 
     raters = {"preferred_by_human": 0.2, "preferred_by_judge": 0.3}
@@ -795,8 +1194,16 @@ def compared() -> list[Made]:
     raters = {"human": 0.2, "referee": 0.3}
     p, units, t = pairs_drawn(10606, 60, raters, ["ours", "gpt", "gemini"], "i")
     rows = [["instr", "candidate", "baseline", "human", "referee", "tok_diff"]]
-    rows += [[i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("win", "loss", "draw")) for r in raters),
-              p.draw.randint(-90, 90)] for i, a, b in units]  # fmt: skip
+    rows += [
+        [
+            i,
+            a,
+            b,
+            *(worded(winner_of(t, i, a, b, r), a, ("win", "loss", "draw")) for r in raters),
+            p.draw.randint(-90, 90),
+        ]
+        for i, a, b in units
+    ]
     add("win-loss", "duels.csv", delimited(rows), "human", t)
 
     raters = {"mona": 0.2, "autorater": 0.3}
@@ -821,5 +1228,11 @@ def compared() -> list[Made]:
 def cases() -> list[Made]:
     """All sixty, in a fixed order."""
     return [
-        *engineer(), *workbooks(), *shapes(), *languages(), *exports(), *labelled(), *compared(),
-    ]  # fmt: skip
+        *engineer(),
+        *workbooks(),
+        *shapes(),
+        *languages(),
+        *exports(),
+        *labelled(),
+        *compared(),
+    ]

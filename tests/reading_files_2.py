@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 
 def _rows(
-    world: _World, key: str, truth: Truth, more: Callable[[random.Random], Mapping[str, Any]],
+    world: _World,
+    key: str,
+    truth: Truth,
+    more: Callable[[random.Random], Mapping[str, Any]],
     system: str | None = None,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     rows = []
     for unit in world.units:
         row: dict[str, Any] = {key: unit[0]} | ({system: unit[1]} if system else {})
@@ -30,11 +33,22 @@ def _rows(
 
 
 def _table(
-    name: str, kind: str, *, key: str, people: Sequence[str], judges: Sequence[str],
-    more: Callable[[random.Random], Mapping[str, Any]] = lambda _: {}, system: str | None = None,
-    names: Sequence[str] = ("red", "blue", "green"), share: float = 1.0, suffix: str = "csv",
-    high: int = 5, low: int = 1, attributes: Sequence[str] = ("",), ids: str = "",
-) -> Case:  # fmt: skip
+    name: str,
+    kind: str,
+    *,
+    key: str,
+    people: Sequence[str],
+    judges: Sequence[str],
+    more: Callable[[random.Random], Mapping[str, Any]] = lambda _: {},
+    system: str | None = None,
+    names: Sequence[str] = ("red", "blue", "green"),
+    share: float = 1.0,
+    suffix: str = "csv",
+    high: int = 5,
+    low: int = 1,
+    attributes: Sequence[str] = ("",),
+    ids: str = "",
+) -> Case:
     world = _World(name, systems=names if system else (None,))
     if ids == "uuid":
         fresh = {i: str(uuid.UUID(int=random.Random(i).getrandbits(128))) for i in world.items}
@@ -115,9 +129,12 @@ def _files() -> list[Case]:
         truth: Truth = {(n, ""): world.scores(0.5) for n in who}
 
         def make(
-            folder: Path, count: str = count, key: str = key, score: str = score,
+            folder: Path,
+            count: str = count,
+            key: str = key,
+            score: str = score,
             truth: Truth = truth,
-        ) -> list[Path]:  # fmt: skip
+        ) -> list[Path]:
             paths = []
             for (rater, _), scores in truth.items():
                 units = list(scores)
@@ -167,10 +184,12 @@ def _labels() -> list[Case]:
         world = _World(name)
         right = {unit: world.own.choice(labels) for unit in world.units}
         truth: Truth = {
-            (n, ""): {u: w if world.own.random() < 0.8 else world.own.choice(labels)
-                      for u, w in right.items()}
+            (n, ""): {
+                u: w if world.own.random() < 0.8 else world.own.choice(labels)
+                for u, w in right.items()
+            }
             for n in who
-        }  # fmt: skip
+        }
         rows: list[dict[str, Any]]
         if len(who) == 3:
             rows = [
@@ -179,8 +198,10 @@ def _labels() -> list[Case]:
                 for u, w in g.items()
             ]
         else:
-            rows = [{key: u[0], "words": world.own.randint(5, 90), **{n: truth[n, ""][u] for n in who}}
-                    for u in world.units]  # fmt: skip
+            rows = [
+                {key: u[0], "words": world.own.randint(5, 90), **{n: truth[n, ""][u] for n in who}}
+                for u in world.units
+            ]
         people = who[: len(who) - 1]
         cases.append(Case(name, "labels", _one(rows, "csv"), people, truth, who[-1:]))
     return cases
@@ -227,22 +248,39 @@ def _preferences() -> list[Case]:
 
 def _exports() -> list[Case]:
     cases = [
-        _table("nested json", "exports", key="run.id", people=["feedback.human"],
-               judges=["feedback.llm_judge"], more=_logged, suffix="jsonl"),
-        _table("dotted", "exports", key="span_id", people=["human.label"],
-               judges=["llm.relevance.score"], more=_logged),
-    ]  # fmt: skip
+        _table(
+            "nested json",
+            "exports",
+            key="run.id",
+            people=["feedback.human"],
+            judges=["feedback.llm_judge"],
+            more=_logged,
+            suffix="jsonl",
+        ),
+        _table(
+            "dotted",
+            "exports",
+            key="span_id",
+            people=["human.label"],
+            judges=["llm.relevance.score"],
+            more=_logged,
+        ),
+    ]
     for name, judge in (("shares", "Faithfulness"), ("share beside", "answer_correctness")):
         world = _World(name)
         people = world.scores(0.4)
-        shown = {u: round(min(1, max(0, (q - 1) / 4 + world.own.gauss(0, 0.05))), 3)
-                 for u, q in world.quality.items()}  # fmt: skip
+        shown = {
+            u: round(min(1, max(0, (q - 1) / 4 + world.own.gauss(0, 0.05))), 3)
+            for u, q in world.quality.items()
+        }
         truth: Truth = {
             ("human", ""): people,
             (judge, ""): {u: 1 + 4 * v for u, v in shown.items()},
         }
-        rows = [{"id": u[0], "input": world.note(), judge: shown[u], "human": people[u]}
-                for u in world.units]  # fmt: skip
+        rows = [
+            {"id": u[0], "input": world.note(), judge: shown[u], "human": people[u]}
+            for u in world.units
+        ]
 
         def make(folder: Path, rows: list[dict[str, Any]] = rows) -> list[Path]:
             path = folder / "results.json"

@@ -180,8 +180,12 @@ def engineer() -> list[Case]:
     for item, ids, system, systems, human, judge, (extra, noise) in plans:
         world = World(item, ids_of(ids), systems or (None,))
         people, machine = world.seen(0.5, share=0.9), world.seen(0.6)
-        columns = {extra: world.noise(NOISE[noise]), human: people, judge: machine,
-                   "created": world.noise(NOISE["day"])}  # fmt: skip
+        columns = {
+            extra: world.noise(NOISE[noise]),
+            human: people,
+            judge: machine,
+            "created": world.noise(NOISE["day"]),
+        }
         frame = table(world, item, system, columns)
         truth = truth_of(**{human: people, judge: machine})
         name = f"engineer {item} {judge}"
@@ -237,12 +241,24 @@ def workbooks() -> list[Case]:
     for item, ids, human, judge, extra, system, systems, noise in plans:
         world = World(item, ids_of(ids), systems or (None,))
         people, machine = world.seen(0.5), world.seen(0.6)
-        columns = {extra: world.noise(NOISE[noise]), human: people, judge: machine,
-                   "Ort" if "ß" not in item else "Lieu": world.noise(NOISE["city"])}  # fmt: skip
+        columns = {
+            extra: world.noise(NOISE[noise]),
+            human: people,
+            judge: machine,
+            "Ort" if "ß" not in item else "Lieu": world.noise(NOISE["city"]),
+        }
         frame = table(world, item, system, columns)
         truth = truth_of(**{human: people, judge: machine})
-        made.append(Case(f"workbook {item} {judge}", "workbook",
-                         partial(_book, {"Tabelle1": frame}, "daten.xlsx"), (human,), truth, (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"workbook {item} {judge}",
+                "workbook",
+                partial(_book, {"Tabelle1": frame}, "daten.xlsx"),
+                (human,),
+                truth,
+                (judge,),
+            )
+        )
     return made
 
 
@@ -266,26 +282,86 @@ def shapes() -> list[Case]:
         for u in world.units
     ]  # fmt: skip
     long = pl.DataFrame(rows)
-    made.append(Case("shape long two criteria", "shape", partial(_csv, long, "long.csv", ","),
-                     ("panel",), both, ("bot-judge",)))  # fmt: skip
-    made.append(Case("shape long jsonl", "shape", partial(_lines, rows, "long.jsonl"),
-                     ("panel",), both, ("bot-judge",)))  # fmt: skip
+    made.append(
+        Case(
+            "shape long two criteria",
+            "shape",
+            partial(_csv, long, "long.csv", ","),
+            ("panel",),
+            both,
+            ("bot-judge",),
+        )
+    )
+    made.append(
+        Case(
+            "shape long jsonl",
+            "shape",
+            partial(_lines, rows, "long.jsonl"),
+            ("panel",),
+            both,
+            ("bot-judge",),
+        )
+    )
     wide_long = long.pivot("criterion", index=["sample", "assessor"], values="mark")
-    made.append(Case("shape a column a criterion", "shape", partial(_csv, wide_long, "w.csv", ";"),
-                     ("panel",), both, ("bot-judge",)))  # fmt: skip
-    grid = table(world, "sample", None, {"panel_clarity": clear, "panel_kindness": kind,
-                                         "bot-judge_clarity": clear_m, "bot-judge_kindness": kind_m})  # fmt: skip
-    made.append(Case("shape grid", "shape", partial(_csv, grid, "grid.csv", ","), ("panel",), both,
-                     ("bot-judge",)))  # fmt: skip
+    made.append(
+        Case(
+            "shape a column a criterion",
+            "shape",
+            partial(_csv, wide_long, "w.csv", ";"),
+            ("panel",),
+            both,
+            ("bot-judge",),
+        )
+    )
+    grid = table(
+        world,
+        "sample",
+        None,
+        {
+            "panel_clarity": clear,
+            "panel_kindness": kind,
+            "bot-judge_clarity": clear_m,
+            "bot-judge_kindness": kind_m,
+        },
+    )
+    made.append(
+        Case(
+            "shape grid",
+            "shape",
+            partial(_csv, grid, "grid.csv", ","),
+            ("panel",),
+            both,
+            ("bot-judge",),
+        )
+    )
     flipped = grid.rename({c: " ".join(reversed(c.split("_"))) for c in grid.columns if "_" in c})
-    made.append(Case("shape grid attribute first", "shape", partial(_csv, flipped, "g.tsv", "\t"),
-                     ("panel",), both, ("bot-judge",)))  # fmt: skip
+    made.append(
+        Case(
+            "shape grid attribute first",
+            "shape",
+            partial(_csv, flipped, "g.tsv", "\t"),
+            ("panel",),
+            both,
+            ("bot-judge",),
+        )
+    )
     one = truth_of(panel=clear, **{"bot-judge": clear_m})
-    alone = [{"sample": u[0], "assessor": w, "mark": s[u]} for w, s in
-             (("panel", clear), ("bot-judge", clear_m)) for u in world.units]  # fmt: skip
+    alone = [
+        {"sample": u[0], "assessor": w, "mark": s[u]}
+        for w, s in (("panel", clear), ("bot-judge", clear_m))
+        for u in world.units
+    ]
     world.own.shuffle(alone)
-    made.append(Case("shape long shuffled", "shape",
-                     partial(_csv, pl.DataFrame(alone), "l.csv", "\t"), ("panel",), one, ("bot-judge",)))  # fmt: skip
+    made.append(
+        Case(
+            "shape long shuffled",
+            "shape",
+            partial(_csv, pl.DataFrame(alone), "l.csv", "\t"),
+            ("panel",),
+            one,
+            ("bot-judge",),
+        )
+    )
 
     def files(folder: Path) -> Sequence[Path]:
         for who, said in (("panel", clear), ("bot-judge", clear_m)):
@@ -298,12 +374,37 @@ def shapes() -> list[Case]:
     many = table(
         world, "sample", None, {**three, "llama": clear_m, "page": world.noise(NOISE["small"])}
     )
-    made.append(Case("shape three raters", "shape", partial(_csv, many, "m.csv", ","), tuple(three),
-                     truth_of(**three, llama=clear_m), ("llama",)))  # fmt: skip
-    noted = table(world, "sample", None, {"question": world.noise(NOISE["text"]), "panel": clear,
-                                          "bot-judge": clear_m, "why": world.noise(NOISE["text"])})  # fmt: skip
-    made.append(Case("shape with texts", "shape", partial(_lines, noted.to_dicts(), "n.json"),
-                     ("panel",), one, ("bot-judge",)))  # fmt: skip
+    made.append(
+        Case(
+            "shape three raters",
+            "shape",
+            partial(_csv, many, "m.csv", ","),
+            tuple(three),
+            truth_of(**three, llama=clear_m),
+            ("llama",),
+        )
+    )
+    noted = table(
+        world,
+        "sample",
+        None,
+        {
+            "question": world.noise(NOISE["text"]),
+            "panel": clear,
+            "bot-judge": clear_m,
+            "why": world.noise(NOISE["text"]),
+        },
+    )
+    made.append(
+        Case(
+            "shape with texts",
+            "shape",
+            partial(_lines, noted.to_dicts(), "n.json"),
+            ("panel",),
+            one,
+            ("bot-judge",),
+        )
+    )
     return made
 
 
@@ -329,8 +430,16 @@ def languages() -> list[Case]:
             world, item, None, {human: people, extra: world.noise(NOISE[noise]), judge: machine}
         )
         truth = truth_of(**{human: people, judge: machine})
-        made.append(Case(f"language {item}", "language", partial(_csv, frame, "d.csv", sep), (human,),
-                         truth, (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"language {item}",
+                "language",
+                partial(_csv, frame, "d.csv", sep),
+                (human,),
+                truth,
+                (judge,),
+            )
+        )
     return made
 
 
@@ -364,8 +473,16 @@ def exports() -> list[Case]:
     ]  # fmt: skip
     for name, columns, human, judge, said in plans:
         frame = table(world, "record_key", None, columns)
-        made.append(Case(f"export {name}", "export", partial(_csv, frame, "e.csv", ","), (human,),
-                         truth_of(**{human: people, judge: said}), (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"export {name}",
+                "export",
+                partial(_csv, frame, "e.csv", ","),
+                (human,),
+                truth_of(**{human: people, judge: said}),
+                (judge,),
+            )
+        )
     return made
 
 
@@ -385,12 +502,28 @@ def labels() -> list[Case]:
         ids = ids_of(item[0].upper())
         said = {i: own.choice(words) for i in ids}
         other = {i: said[i] if own.random() < 0.8 else own.choice(words) for i in ids}
-        frame = pl.DataFrame({item: ids, human: [*said.values()], judge: [*other.values()],
-                              "batch": [own.randint(1, 4) for _ in ids]})  # fmt: skip
-        truth: Truth = {(human, ""): {(i, None): w for i, w in said.items()},
-                        (judge, ""): {(i, None): w for i, w in other.items()}}  # fmt: skip
-        made.append(Case(f"labels {item}", "labels", partial(_csv, frame, "l.csv", ","), (human,), truth,
-                         (judge,)))  # fmt: skip
+        frame = pl.DataFrame(
+            {
+                item: ids,
+                human: [*said.values()],
+                judge: [*other.values()],
+                "batch": [own.randint(1, 4) for _ in ids],
+            }
+        )
+        truth: Truth = {
+            (human, ""): {(i, None): w for i, w in said.items()},
+            (judge, ""): {(i, None): w for i, w in other.items()},
+        }
+        made.append(
+            Case(
+                f"labels {item}",
+                "labels",
+                partial(_csv, frame, "l.csv", ","),
+                (human,),
+                truth,
+                (judge,),
+            )
+        )
     return made
 
 
@@ -419,8 +552,16 @@ def preferences() -> list[Case]:
                 )
                 score = 0.0 if won == "tie" else 1.0 if won == first else -1.0
                 truth.setdefault((rater, ""), {})[f"p{at}", f"{first}>{second}"] = score
-        made.append(Case(f"preferences {item}", "preferences",
-                         partial(_csv, pl.DataFrame(rows), "p.csv", ","), raters[:1], truth, raters[1:]))  # fmt: skip
+        made.append(
+            Case(
+                f"preferences {item}",
+                "preferences",
+                partial(_csv, pl.DataFrame(rows), "p.csv", ","),
+                raters[:1],
+                truth,
+                raters[1:],
+            )
+        )
     return made
 
 

@@ -77,8 +77,16 @@ def engineer() -> list[Case]:
             if suffix == "jsonl"
             else partial(_csv, frame, f"out.{suffix}", "\t" if suffix == "tsv" else ",")
         )
-        made.append(Case(f"engineer {item} {judge}", "engineer", make, (human,),
-                         truth_of(**{human: people, judge: machine}), (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"engineer {item} {judge}",
+                "engineer",
+                make,
+                (human,),
+                truth_of(**{human: people, judge: machine}),
+                (judge,),
+            )
+        )
     return made
 
 
@@ -93,15 +101,22 @@ def _truth(scored: Mapping[tuple[str, str], Mapping[Unit, Any]]) -> Truth:
 
 
 def _two_rows(
-    item: str, ids: Sequence[str], scored: Mapping[tuple[str, str], Mapping[Unit, int]],
-    first: str, merged: bool, beside: Mapping[str, Mapping[Unit, Any]], folder: Path,
-) -> Sequence[Path]:  # fmt: skip
+    item: str,
+    ids: Sequence[str],
+    scored: Mapping[tuple[str, str], Mapping[Unit, int]],
+    first: str,
+    merged: bool,
+    beside: Mapping[str, Mapping[Unit, Any]],
+    folder: Path,
+) -> Sequence[Path]:
     """A sheet whose head has two rows: the attribute above the rater, or the rater above."""
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
     at_top = 1 if first == "attribute" else 0
-    columns = sorted(scored, key=lambda key: [*dict.fromkeys(k[at_top] for k in scored)].index(key[at_top]))  # fmt: skip
+    columns = sorted(
+        scored, key=lambda key: [*dict.fromkeys(k[at_top] for k in scored)].index(key[at_top])
+    )
     tops = [key[at_top] for key in columns]
     once = [top if at == 0 or tops[at - 1] != top else None for at, top in enumerate(tops)]
     sheet.append([item, *([None] * len(beside)), *once])
@@ -109,11 +124,19 @@ def _two_rows(
     if merged:
         start = 2 + len(beside)
         for top in dict.fromkeys(tops):
-            sheet.merge_cells(start_row=1, end_row=1, start_column=start, end_column=start + tops.count(top) - 1)  # fmt: skip
+            sheet.merge_cells(
+                start_row=1, end_row=1, start_column=start, end_column=start + tops.count(top) - 1
+            )
             start += tops.count(top)
         sheet.merge_cells(start_row=1, end_row=2, start_column=1, end_column=1)
     for i in ids:
-        sheet.append([i, *(said[i, None] for said in beside.values()), *(scored[key].get((i, None)) for key in columns)])  # fmt: skip
+        sheet.append(
+            [
+                i,
+                *(said[i, None] for said in beside.values()),
+                *(scored[key].get((i, None)) for key in columns),
+            ]
+        )
     book.save(folder / "Auswertung.xlsx")
     return [folder / "Auswertung.xlsx"]
 
@@ -134,15 +157,26 @@ def workbooks() -> list[Case]:
         texts = world.noise(NOISE["said"])
 
         def files(
-            folder: Path, item: str = item, who: tuple[str, str] = (human, judge),
-            attributes: tuple[str, ...] = attributes, note: str = note, texts: Mapping[Unit, Any] = texts,
-            names: list[str] = names, scored: Any = scored,
-        ) -> Sequence[Path]:  # fmt: skip
+            folder: Path,
+            item: str = item,
+            who: tuple[str, str] = (human, judge),
+            attributes: tuple[str, ...] = attributes,
+            note: str = note,
+            texts: Mapping[Unit, Any] = texts,
+            names: list[str] = names,
+            scored: Any = scored,
+        ) -> Sequence[Path]:
             for at, rater in enumerate(who):
                 order = random.Random(rater).sample(names, len(names))
-                rows = [{"Nr." if at == 0 else "N°": n, item: i, note: texts[i, None],
-                         **{a: scored[rater, a][i, None] for a in attributes}}
-                        for n, i in enumerate(order, 1)]  # fmt: skip
+                rows = [
+                    {
+                        "Nr." if at == 0 else "N°": n,
+                        item: i,
+                        note: texts[i, None],
+                        **{a: scored[rater, a][i, None] for a in attributes},
+                    }
+                    for n, i in enumerate(order, 1)
+                ]
                 _book({"Tabelle1": pl.DataFrame(rows)}, f"{rater}.xlsx", folder)
             return [folder / f"{rater}.xlsx" for rater in who]
 
@@ -175,12 +209,27 @@ def workbooks() -> list[Case]:
     world = World("4 sheets", names)
     scored = _scored(world, ("Gruber", "Claude"), ("Freundlichkeit", "Vollständigkeit"))
     sheets = {
-        rater: pl.DataFrame([{"Gespräch": i, **{a: scored[rater, a][i, None] for a in ("Freundlichkeit", "Vollständigkeit")}}
-                             for i in names])
+        rater: pl.DataFrame(
+            [
+                {
+                    "Gespräch": i,
+                    **{a: scored[rater, a][i, None] for a in ("Freundlichkeit", "Vollständigkeit")},
+                }
+                for i in names
+            ]
+        )
         for rater in ("Gruber", "Claude")
-    }  # fmt: skip
-    made.append(Case("workbook a sheet a rater", "workbook", partial(_book, sheets, "alle.xlsx"), ("Gruber",),
-                     _truth(scored), ("Claude",)))  # fmt: skip
+    }
+    made.append(
+        Case(
+            "workbook a sheet a rater",
+            "workbook",
+            partial(_book, sheets, "alle.xlsx"),
+            ("Gruber",),
+            _truth(scored),
+            ("Claude",),
+        )
+    )
     return made
 
 
@@ -192,22 +241,71 @@ def shapes() -> list[Case]:
     world = World("4 shapes", names, ("s1", "s2"))
     scored = _scored(world, who, about)
     both = _truth(scored)
-    rows = [{"essay": i, "engine": s, "grader": r, "rubric": a, "pts": scored[r, a][i, s]}
-            for (r, a) in scored for i, s in world.units]  # fmt: skip
+    rows = [
+        {"essay": i, "engine": s, "grader": r, "rubric": a, "pts": scored[r, a][i, s]}
+        for (r, a) in scored
+        for i, s in world.units
+    ]
     world.own.shuffle(rows)
-    made.append(Case("shape long rubric", "shape", partial(_csv, pl.DataFrame(rows), "l.csv", ","), who[:1], both, who[1:]))  # fmt: skip
+    made.append(
+        Case(
+            "shape long rubric",
+            "shape",
+            partial(_csv, pl.DataFrame(rows), "l.csv", ","),
+            who[:1],
+            both,
+            who[1:],
+        )
+    )
     made.append(
         Case("shape long json", "shape", partial(_lines, rows, "l.json"), who[:1], both, who[1:])
     )
     half = pl.DataFrame(rows).pivot("rubric", index=["essay", "engine", "grader"], values="pts")
-    made.append(Case("shape attributes wide", "shape", partial(_csv, half, "h.csv", ";"), who[:1], both, who[1:]))  # fmt: skip
+    made.append(
+        Case(
+            "shape attributes wide",
+            "shape",
+            partial(_csv, half, "h.csv", ";"),
+            who[:1],
+            both,
+            who[1:],
+        )
+    )
     raters_wide = pl.DataFrame(rows).pivot(
         "grader", index=["essay", "engine", "rubric"], values="pts"
     )
-    made.append(Case("shape raters wide", "shape", partial(_csv, raters_wide, "r.csv", ","), who[:1], both, who[1:]))  # fmt: skip
-    for name, form in (("dotted", "{r}.{a}"), ("bracket", "{a} ({r})"), ("dash", "{r} - {a}"), ("colon", "{a}: {r}")):  # fmt: skip
-        frame = table(world, "essay", "engine", {form.format(r=r, a=a): said for (r, a), said in scored.items()})  # fmt: skip
-        made.append(Case(f"shape grid {name}", "shape", partial(_csv, frame, "g.csv", ","), who[:1], both, who[1:]))  # fmt: skip
+    made.append(
+        Case(
+            "shape raters wide",
+            "shape",
+            partial(_csv, raters_wide, "r.csv", ","),
+            who[:1],
+            both,
+            who[1:],
+        )
+    )
+    for name, form in (
+        ("dotted", "{r}.{a}"),
+        ("bracket", "{a} ({r})"),
+        ("dash", "{r} - {a}"),
+        ("colon", "{a}: {r}"),
+    ):
+        frame = table(
+            world,
+            "essay",
+            "engine",
+            {form.format(r=r, a=a): said for (r, a), said in scored.items()},
+        )
+        made.append(
+            Case(
+                f"shape grid {name}",
+                "shape",
+                partial(_csv, frame, "g.csv", ","),
+                who[:1],
+                both,
+                who[1:],
+            )
+        )
     flat = World("4 flat", names)
     three = {n: flat.seen(0.5) for n in ("rater_kim", "rater_lou", "rater_mia")}
     machine = flat.seen(0.6)
@@ -215,12 +313,44 @@ def shapes() -> list[Case]:
     spread = {
         u: max(t[u] for t in three.values()) - min(t[u] for t in three.values()) for u in flat.units
     }
-    summed = table(flat, "probe", None, {**three, "rater_mean": mean, "rater_range": spread, "n_raters": flat.noise(lambda _: 3), "deepseek": machine})  # fmt: skip
-    made.append(Case("shape summaries beside", "shape", partial(_csv, summed, "s.csv", ","), tuple(three),
-                     truth_of(**three, deepseek=machine), ("deepseek",)))  # fmt: skip
-    turned = table(flat, "probe", None, {"tutor": three["rater_kim"], "kimi-judge": {u: 6 - v for u, v in machine.items()}})  # fmt: skip
-    made.append(Case("shape reversed judge", "shape", partial(_csv, turned, "t.csv", ","), ("tutor",),
-                     truth_of(tutor=three["rater_kim"], **{"kimi-judge": machine}), ("kimi-judge",)))  # fmt: skip
+    summed = table(
+        flat,
+        "probe",
+        None,
+        {
+            **three,
+            "rater_mean": mean,
+            "rater_range": spread,
+            "n_raters": flat.noise(lambda _: 3),
+            "deepseek": machine,
+        },
+    )
+    made.append(
+        Case(
+            "shape summaries beside",
+            "shape",
+            partial(_csv, summed, "s.csv", ","),
+            tuple(three),
+            truth_of(**three, deepseek=machine),
+            ("deepseek",),
+        )
+    )
+    turned = table(
+        flat,
+        "probe",
+        None,
+        {"tutor": three["rater_kim"], "kimi-judge": {u: 6 - v for u, v in machine.items()}},
+    )
+    made.append(
+        Case(
+            "shape reversed judge",
+            "shape",
+            partial(_csv, turned, "t.csv", ","),
+            ("tutor",),
+            truth_of(tutor=three["rater_kim"], **{"kimi-judge": machine}),
+            ("kimi-judge",),
+        )
+    )
     return made
 
 
@@ -243,8 +373,16 @@ def languages() -> list[Case]:
         scored = _scored(world, (human, judge), attributes or ("",))
         columns = {f"{r}_{a}" if a else r: said for (r, a), said in scored.items()}
         frame = table(world, item, None, {extra: world.noise(NOISE[kind]), **columns})
-        made.append(Case(f"language {item}", "language", partial(_csv, frame, "d.csv", sep), (human,),
-                         _truth(scored), (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"language {item}",
+                "language",
+                partial(_csv, frame, "d.csv", sep),
+                (human,),
+                _truth(scored),
+                (judge,),
+            )
+        )
     return made
 
 
@@ -285,7 +423,16 @@ def exports() -> list[Case]:
             (human, ""): {u: float(v) for u, v in people.items()},
             (judge, ""): {u: float(v) for u, v in said.items()},
         }
-        made.append(Case(f"export {name}", "export", partial(_csv, frame, "e.csv", ","), (human,), truth, (judge,)))  # fmt: skip
+        made.append(
+            Case(
+                f"export {name}",
+                "export",
+                partial(_csv, frame, "e.csv", ","),
+                (human,),
+                truth,
+                (judge,),
+            )
+        )
     return made
 
 
@@ -305,23 +452,60 @@ def labels() -> list[Case]:
         other = {
             u: w if world.own.random() < 0.8 else world.own.choice(words) for u, w in said.items()
         }
-        frame = table(world, item, None, {**{n: world.noise(NOISE[k]) for n, k in extras.items()}, human: said, judge: other})  # fmt: skip
-        made.append(Case(f"labels {item}", "labels", partial(_csv, frame, "l.csv", ","), (human,),
-                         {(human, ""): dict(said), (judge, ""): dict(other)}, (judge,)))  # fmt: skip
+        frame = table(
+            world,
+            item,
+            None,
+            {**{n: world.noise(NOISE[k]) for n, k in extras.items()}, human: said, judge: other},
+        )
+        made.append(
+            Case(
+                f"labels {item}",
+                "labels",
+                partial(_csv, frame, "l.csv", ","),
+                (human,),
+                {(human, ""): dict(said), (judge, ""): dict(other)},
+                (judge,),
+            )
+        )
     world = World("4 long labels", ids_of("L", 40), ("old", "new"))
     said = world.noise(lambda own: own.choice(("hit", "miss", "partial")))
     other = world.noise(lambda own: own.choice(("hit", "miss", "partial")))
-    rows = [{"query": i, "index_version": s, "assessor": r, "relevance": labels[i, s]}
-            for r, labels in (("ines", said), ("gpt-judge", other)) for i, s in world.units]  # fmt: skip
-    made.append(Case("labels long by system", "labels", partial(_csv, pl.DataFrame(rows), "q.csv", ","), ("ines",),
-                     {("ines", ""): dict(said), ("gpt-judge", ""): dict(other)}, ("gpt-judge",)))  # fmt: skip
+    rows = [
+        {"query": i, "index_version": s, "assessor": r, "relevance": labels[i, s]}
+        for r, labels in (("ines", said), ("gpt-judge", other))
+        for i, s in world.units
+    ]
+    made.append(
+        Case(
+            "labels long by system",
+            "labels",
+            partial(_csv, pl.DataFrame(rows), "q.csv", ","),
+            ("ines",),
+            {("ines", ""): dict(said), ("gpt-judge", ""): dict(other)},
+            ("gpt-judge",),
+        )
+    )
     flags = World("4 flags", ids_of("Z", 60))
     yes = flags.noise(lambda own: own.choice(("ja", "nein")))
     machine = {u: w if flags.own.random() < 0.85 else "ja" for u, w in yes.items()}
-    frame = table(flags, "Zeugnis", None, {"Prüferin": yes, "Sprachmodell": machine, "Seite": flags.noise(NOISE["small"])})  # fmt: skip
+    frame = table(
+        flags,
+        "Zeugnis",
+        None,
+        {"Prüferin": yes, "Sprachmodell": machine, "Seite": flags.noise(NOISE["small"])},
+    )
     # Two labels in words: a first draft of this truth had them as 1 and 0, which says the same.
-    made.append(Case("labels yes and no", "labels", partial(_csv, frame, "z.csv", ";"), ("Prüferin",),
-                     {("Prüferin", ""): dict(yes), ("Sprachmodell", ""): dict(machine)}, ("Sprachmodell",)))  # fmt: skip
+    made.append(
+        Case(
+            "labels yes and no",
+            "labels",
+            partial(_csv, frame, "z.csv", ";"),
+            ("Prüferin",),
+            {("Prüferin", ""): dict(yes), ("Sprachmodell", ""): dict(machine)},
+            ("Sprachmodell",),
+        )
+    )
     return made
 
 
@@ -346,14 +530,33 @@ def preferences() -> list[Case]:
             first, second = own.sample(names, 2)
             for rater in raters:
                 won = own.choice([0, 0, 1, 1, 2])
-                words = {"name": (first, second, "tie"), "model": ("model_a", "model_b", "tie"),
-                         "side": ("left", "right", "equal")}[form]  # fmt: skip
-                rows.append({item: f"i{at}", sides[0]: first, sides[1]: second, "voter": rater, winner: words[won]})  # fmt: skip
+                words = {
+                    "name": (first, second, "tie"),
+                    "model": ("model_a", "model_b", "tie"),
+                    "side": ("left", "right", "equal"),
+                }[form]
+                rows.append(
+                    {
+                        item: f"i{at}",
+                        sides[0]: first,
+                        sides[1]: second,
+                        "voter": rater,
+                        winner: words[won],
+                    }
+                )
                 truth.setdefault((rater, ""), {})[f"i{at}", f"{first}>{second}"] = (1.0, -1.0, 0.0)[
                     won
                 ]
-        made.append(Case(f"preferences {item}", "preferences", partial(_csv, pl.DataFrame(rows), "p.csv", ","),
-                         raters[:1], truth, raters[1:]))  # fmt: skip
+        made.append(
+            Case(
+                f"preferences {item}",
+                "preferences",
+                partial(_csv, pl.DataFrame(rows), "p.csv", ","),
+                raters[:1],
+                truth,
+                raters[1:],
+            )
+        )
     return made
 
 

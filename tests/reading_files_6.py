@@ -41,19 +41,38 @@ def engineer() -> list[Case]:
         "6 uuid", [str(uuid.UUID(int=own.getrandbits(128))) for _ in range(50)], ("sonar", "flash")
     )
     said = {"adjudicator": world.seen(0.5), "rubric_judge": world.seen(0.7)}
-    frame = table(world, "session_uuid", "model_version", {**_beside(world, {"ttfb": "real", "iteration_no": "digit"}), **said})  # fmt: skip
+    frame = table(
+        world,
+        "session_uuid",
+        "model_version",
+        {**_beside(world, {"ttfb": "real", "iteration_no": "digit"}), **said},
+    )
     made.append(_case("engineer", "uuid", _file(frame.to_dicts(), "s.csv"), said))
 
     world = World("6 within", ids_of("N", 50))
     said = {"sme": world.seen(0.5), "auto": world.seen(0.7)}
-    rows = [{"ref": u[0], "params": {"top_k": 5, "temp": BESIDE["share"](world.own)},
-             "labels": {n: s[u] for n, s in said.items()}, "doc": BESIDE["text"](world.own)} for u in world.units]  # fmt: skip
+    rows = [
+        {
+            "ref": u[0],
+            "params": {"top_k": 5, "temp": BESIDE["share"](world.own)},
+            "labels": {n: s[u] for n, s in said.items()},
+            "doc": BESIDE["text"](world.own),
+        }
+        for u in world.units
+    ]
     made.append(_case("engineer", "marks within", _file(rows, "eval.jsonl"), said))
 
     world = World("6 counter", ids_of("utt", 50))
     said = {"phonetician": world.seen(0.5, 0, 10), "whisper_judge": world.seen(0.7, 0, 10)}
-    rows = [{"row": at, "utt": u[0], "dur_s": BESIDE["real"](world.own), **{n: s[u] for n, s in said.items()}}
-            for at, u in enumerate(world.units, 1)]  # fmt: skip
+    rows = [
+        {
+            "row": at,
+            "utt": u[0],
+            "dur_s": BESIDE["real"](world.own),
+            **{n: s[u] for n, s in said.items()},
+        }
+        for at, u in enumerate(world.units, 1)
+    ]
     made.append(_case("engineer", "counter", _file(rows, "utt.tsv", "\t"), said))
 
     world = World("6 moment", ids_of("hex", 40), ("ckpt-100", "ckpt-200", "ckpt-300"))
@@ -65,10 +84,21 @@ def engineer() -> list[Case]:
     made.append(_case("engineer", "checkpoints", _file(frame.to_dicts(), "c.parquet"), said))
 
     world = World("6 halves", ids_of("TK", 50))
-    said = {n: {u: v - 0.5 if v > 1 and world.own.random() < 0.4 else v for u, v in world.seen(e).items()}
-            for n, e in (("support_lead", 0.5), ("bot_grader", 0.7))}  # fmt: skip
-    rows = [{"ticket_no": u[0], "opened": BESIDE["clock"](world.own),
-             **{n: f"{s[u]:g}".replace(".", ",") for n, s in said.items()}} for u in world.units]  # fmt: skip
+    said = {
+        n: {
+            u: v - 0.5 if v > 1 and world.own.random() < 0.4 else v
+            for u, v in world.seen(e).items()
+        }
+        for n, e in (("support_lead", 0.5), ("bot_grader", 0.7))
+    }
+    rows = [
+        {
+            "ticket_no": u[0],
+            "opened": BESIDE["clock"](world.own),
+            **{n: f"{s[u]:g}".replace(".", ",") for n, s in said.items()},
+        }
+        for u in world.units
+    ]
     made.append(_case("engineer", "halves", _file(rows, "t.csv", ";"), said))
     return made
 
@@ -87,9 +117,21 @@ def workbooks() -> list[Case]:
     world = World("6 fiche", ids_of("F", 40))
     raters, about = ("Formatrice", "Outil IA"), ("Justesse", "Style", "Longueur")
     scored = {(r, a): world.seen(0.5) for r in raters for a in about}
-    rows = [["Fiche", "Justesse", None, "Style", None, "Longueur", None], [None, *raters * 3],
-            *([u[0], *(scored[r, a][u] for a in about for r in raters)] for u in world.units)]  # fmt: skip
-    made.append(Case("workbook three attributes", "workbook", _sheet(rows, "fiches.xlsx", "Notes"), raters[:1], _truth(scored), raters[1:]))  # fmt: skip
+    rows = [
+        ["Fiche", "Justesse", None, "Style", None, "Longueur", None],
+        [None, *raters * 3],
+        *([u[0], *(scored[r, a][u] for a in about for r in raters)] for u in world.units),
+    ]
+    made.append(
+        Case(
+            "workbook three attributes",
+            "workbook",
+            _sheet(rows, "fiches.xlsx", "Notes"),
+            raters[:1],
+            _truth(scored),
+            raters[1:],
+        )
+    )
 
     world = World("6 Kennung", ids_of("K", 40))
     both = {"dr_huber": world.seen(0.5), "gpt": world.seen(0.6)}
@@ -98,7 +140,15 @@ def workbooks() -> list[Case]:
     def files(folder: Path) -> Sequence[Path]:
         for at, (rater, scores) in enumerate(both.items()):
             order = random.Random(rater).sample(units, len(units))
-            rows = [{"Kennung": u[0], ("Notiz", "Hinweis")[at]: notes[u], "Stufe": scores[u], "Minuten": 3 + scores[u]} for u in order]  # fmt: skip
+            rows = [
+                {
+                    "Kennung": u[0],
+                    ("Notiz", "Hinweis")[at]: notes[u],
+                    "Stufe": scores[u],
+                    "Minuten": 3 + scores[u],
+                }
+                for u in order
+            ]
             _book({"Blatt1": pl.DataFrame(rows)}, f"{rater}.xlsx", folder)
         return [folder / f"{rater}.xlsx" for rater in both]
 
@@ -107,8 +157,29 @@ def workbooks() -> list[Case]:
     world = World("6 feuilles", ids_of("D", 40))
     raters, about = ("Mercier", "Mistral"), ("Clarté", "Ton")
     scored = {(r, a): world.seen(0.5) for r in raters for a in about}
-    sheets = {r: pl.DataFrame([{"Demande": u[0], **{a: scored[r, a][u] for a in about}, "Remarque": BESIDE["text"](world.own)} for u in world.units]) for r in raters}  # fmt: skip
-    made.append(Case("workbook sheets", "workbook", partial(_book, sheets, "demandes.xlsx"), raters[:1], _truth(scored), raters[1:]))  # fmt: skip
+    sheets = {
+        r: pl.DataFrame(
+            [
+                {
+                    "Demande": u[0],
+                    **{a: scored[r, a][u] for a in about},
+                    "Remarque": BESIDE["text"](world.own),
+                }
+                for u in world.units
+            ]
+        )
+        for r in raters
+    }
+    made.append(
+        Case(
+            "workbook sheets",
+            "workbook",
+            partial(_book, sheets, "demandes.xlsx"),
+            raters[:1],
+            _truth(scored),
+            raters[1:],
+        )
+    )
 
     world = World("6 Wörter", ids_of("W", 40))
     said = {"Jury": world.seen(0.5), "Modell": world.seen(0.6)}
@@ -131,7 +202,18 @@ def shapes() -> list[Case]:
     raters, about = ("maestro", "audio-judge"), ("rhythm", "pitch")
     scored = {(r, a): world.seen(0.5) for r in raters for a in about}
     both = _truth(scored)
-    rows = [{"piece": u[0], "agent": u[1], "listener": r, "criterion": a, "mark": scored[r, a][u], "seat": BESIDE["digit"](world.own)} for r, a in scored for u in world.units]  # fmt: skip
+    rows = [
+        {
+            "piece": u[0],
+            "agent": u[1],
+            "listener": r,
+            "criterion": a,
+            "mark": scored[r, a][u],
+            "seat": BESIDE["digit"](world.own),
+        }
+        for r, a in scored
+        for u in world.units
+    ]
     world.own.shuffle(rows)
     made.append(Case("shape long", "shape", _file(rows, "l.csv"), raters[:1], both, raters[1:]))
     frame = table(world, "piece", "agent", {f"{r}/{a}": s for (r, a), s in scored.items()})
@@ -140,13 +222,32 @@ def shapes() -> list[Case]:
     )
 
     world = World("6 several", ids_of("v", 60))
-    said = {"owner": world.seen(0.5), "gpt-4o": world.seen(0.6), "gemini-pro": world.seen(0.6), "qwen-72b": world.seen(0.9)}  # fmt: skip
-    frame = table(world, "listing", None, {"bedrooms": world.noise(BESIDE["digit"]), "price": world.noise(BESIDE["count"]), **said})  # fmt: skip
+    said = {
+        "owner": world.seen(0.5),
+        "gpt-4o": world.seen(0.6),
+        "gemini-pro": world.seen(0.6),
+        "qwen-72b": world.seen(0.9),
+    }
+    frame = table(
+        world,
+        "listing",
+        None,
+        {"bedrooms": world.noise(BESIDE["digit"]), "price": world.noise(BESIDE["count"]), **said},
+    )
     made.append(_case("shape", "three judges", _file(frame.to_dicts(), "w.csv"), said))
 
     world = World("6 votes", ids_of("y", 44))
     said = {"paula": world.seen(0.5), "quentin": world.seen(0.5), "judge-1b": world.seen(0.6)}
-    rows = [{"clause": u[0], "votes": [{"voter": n, "points": s[u], "secs": BESIDE["real"](world.own)} for n, s in said.items()]} for u in world.units]  # fmt: skip
+    rows = [
+        {
+            "clause": u[0],
+            "votes": [
+                {"voter": n, "points": s[u], "secs": BESIDE["real"](world.own)}
+                for n, s in said.items()
+            ],
+        }
+        for u in world.units
+    ]
     made.append(_case("shape", "votes within", _file(rows, "v.json"), said, 2))
 
     world = World("6 files", ids_of("x", 44), ("tutor_bot", "plain_bot"))
@@ -155,7 +256,10 @@ def shapes() -> list[Case]:
     def files(folder: Path) -> Sequence[Path]:
         for rater, scores in said.items():
             order = random.Random(rater).sample(world.units, len(world.units))
-            _file([{"exercise": u[0], "bot": u[1], "stars": scores[u]} for u in order], f"{rater}.jsonl")(folder)  # fmt: skip
+            _file(
+                [{"exercise": u[0], "bot": u[1], "stars": scores[u]} for u in order],
+                f"{rater}.jsonl",
+            )(folder)
         return [folder / f"{rater}.jsonl" for rater in said]
 
     made.append(_case("shape", "a file a rater", files, said))
@@ -184,8 +288,25 @@ def languages() -> list[Case]:
     for item, ids, human, judge, attributes, extra, kind, sep in plans:
         world = World(f"6 {item}", ids_of(ids, 46))
         scored = {(r, a): world.seen(0.5) for r in (human, judge) for a in attributes or ("",)}
-        frame = table(world, item, None, {**_beside(world, {extra: kind}), **{f"{r}_{a}" if a else r: s for (r, a), s in scored.items()}})  # fmt: skip
-        made.append(Case(f"language {item}", "language", partial(_csv, frame, "d.csv", sep), (human,), _truth(scored), (judge,)))  # fmt: skip
+        frame = table(
+            world,
+            item,
+            None,
+            {
+                **_beside(world, {extra: kind}),
+                **{f"{r}_{a}" if a else r: s for (r, a), s in scored.items()},
+            },
+        )
+        made.append(
+            Case(
+                f"language {item}",
+                "language",
+                partial(_csv, frame, "d.csv", sep),
+                (human,),
+                _truth(scored),
+                (judge,),
+            )
+        )
     return made
 
 
@@ -214,10 +335,19 @@ def exports() -> list[Case]:
          "Rate the reply", "AI rating of the reply", people, machine),
     ]  # fmt: skip
     return [
-        Case(f"export {name}", "export", _file(table(world, item, None, columns).to_dicts(), "e.csv"), (human,),
-             {(human, ""): {u: float(v) for u, v in said.items()}, (judge, ""): {u: float(v) for u, v in other.items()}}, (judge,))
+        Case(
+            f"export {name}",
+            "export",
+            _file(table(world, item, None, columns).to_dicts(), "e.csv"),
+            (human,),
+            {
+                (human, ""): {u: float(v) for u, v in said.items()},
+                (judge, ""): {u: float(v) for u, v in other.items()},
+            },
+            (judge,),
+        )
         for name, item, columns, human, judge, said, other in plans
-    ]  # fmt: skip
+    ]
 
 
 def labels() -> list[Case]:
@@ -232,21 +362,64 @@ def labels() -> list[Case]:
 
     world = World("6 ja", ids_of("B", 60))
     said, other = pair(world, ("ja", "nee"))
-    frame = table(world, "brief", None, {"ambtenaar": said, "taalmodel": other, "bladzijde": world.noise(BESIDE["digit"])})  # fmt: skip
-    made.append(Case("labels ja en nee", "labels", partial(_csv, frame, "b.csv", ";"), ("ambtenaar",),
-                     {("ambtenaar", ""): dict(said), ("taalmodel", ""): dict(other)}, ("taalmodel",)))  # fmt: skip
+    frame = table(
+        world,
+        "brief",
+        None,
+        {"ambtenaar": said, "taalmodel": other, "bladzijde": world.noise(BESIDE["digit"])},
+    )
+    made.append(
+        Case(
+            "labels ja en nee",
+            "labels",
+            partial(_csv, frame, "b.csv", ";"),
+            ("ambtenaar",),
+            {("ambtenaar", ""): dict(said), ("taalmodel", ""): dict(other)},
+            ("taalmodel",),
+        )
+    )
 
     world = World("6 within", ids_of("Q", 50))
     said, other = pair(world, ("billing/refund", "billing/invoice", "account/login"))
-    rows = [{"mail": u[0], "body": BESIDE["text"](world.own), "annotations": [{"annotator": n, "label": s[u]} for n, s in (("desk", said), ("router", other))]} for u in world.units]  # fmt: skip
-    made.append(Case("labels within", "labels", _file(rows, "m.json"), ("desk",),
-                     {("desk", ""): dict(said), ("router", ""): dict(other)}, ("router",)))  # fmt: skip
+    rows = [
+        {
+            "mail": u[0],
+            "body": BESIDE["text"](world.own),
+            "annotations": [
+                {"annotator": n, "label": s[u]} for n, s in (("desk", said), ("router", other))
+            ],
+        }
+        for u in world.units
+    ]
+    made.append(
+        Case(
+            "labels within",
+            "labels",
+            _file(rows, "m.json"),
+            ("desk",),
+            {("desk", ""): dict(said), ("router", ""): dict(other)},
+            ("router",),
+        )
+    )
 
     world = World("6 triage", ids_of("E", 54), ("old flow", "new flow"))
     said, other = pair(world, ("red", "amber", "green"))
-    frame = table(world, "visit", "workflow", {"nurse": said, "triage_llm": other, "wait": world.noise(BESIDE["count"])})  # fmt: skip
-    made.append(Case("labels by workflow", "labels", _file(frame.to_dicts(), "t.csv"), ("nurse",),
-                     {("nurse", ""): dict(said), ("triage_llm", ""): dict(other)}, ("triage_llm",)))  # fmt: skip
+    frame = table(
+        world,
+        "visit",
+        "workflow",
+        {"nurse": said, "triage_llm": other, "wait": world.noise(BESIDE["count"])},
+    )
+    made.append(
+        Case(
+            "labels by workflow",
+            "labels",
+            _file(frame.to_dicts(), "t.csv"),
+            ("nurse",),
+            {("nurse", ""): dict(said), ("triage_llm", ""): dict(other)},
+            ("triage_llm",),
+        )
+    )
     return made
 
 

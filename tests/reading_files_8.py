@@ -35,16 +35,33 @@ def engineer() -> list[Made]:
     p = Panel(8001)
     items, systems = names("kb/how-to-", 34), ["control", "treatment"]
     t = p.scores(items, systems, {"human_overall": 0.5, "llm_overall": 0.7})
-    rows: list[list[Any]] = [["slug", "arm", "answer", "human_overall", "human_overall_secs",
-                              "llm_overall", "llm_overall_tokens"]]  # fmt: skip
+    rows: list[list[Any]] = [
+        [
+            "slug",
+            "arm",
+            "answer",
+            "human_overall",
+            "human_overall_secs",
+            "llm_overall",
+            "llm_overall_tokens",
+        ]
+    ]
     for i in items:
         for s in systems:
             rows.append(
-                [i, s, sentence(p.draw) + "\n" + sentence(p.draw), int(t[i, s, "human_overall", ""]),
-                 p.draw.randint(4, 90), int(t[i, s, "llm_overall", ""]), p.draw.randint(50, 400)]
-            )  # fmt: skip
-    made.append(Made("arms-csv", "engineer", text("arms.csv", delimited(rows)), "human_overall",
-                     "score", t))  # fmt: skip
+                [
+                    i,
+                    s,
+                    sentence(p.draw) + "\n" + sentence(p.draw),
+                    int(t[i, s, "human_overall", ""]),
+                    p.draw.randint(4, 90),
+                    int(t[i, s, "llm_overall", ""]),
+                    p.draw.randint(50, 400),
+                ]
+            )
+    made.append(
+        Made("arms-csv", "engineer", text("arms.csv", delimited(rows)), "human_overall", "score", t)
+    )
 
     p = Panel(8002)
     items, systems = names("case", 40), ["v1", "v2"]
@@ -52,8 +69,9 @@ def engineer() -> list[Made]:
     record = {
         i: {s: {r: int(t[i, s, r, ""]) for r in ("human", "llm")} for s in systems} for i in items
     }
-    made.append(Made("keyed-json", "engineer", text("keyed.json", json.dumps(record)), "human",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made("keyed-json", "engineer", text("keyed.json", json.dumps(record)), "human", "score", t)
+    )
 
     p = Panel(8003)
     items = [f"{p.draw.getrandbits(64):016x}" for _ in range(30)]
@@ -68,8 +86,16 @@ def engineer() -> list[Made]:
         row = (i, s, start + timedelta(seconds=41 * n), r, int(v), p.draw.random() < 0.2)
         for c, cell in zip(columns, row, strict=True):
             columns[c].append(cell)
-    made.append(Made("reviewers-parquet", "engineer", parquet("reviews.parquet", columns), "mia,tom",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "reviewers-parquet",
+            "engineer",
+            parquet("reviews.parquet", columns),
+            "mia,tom",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8004)
     items, systems = [str(k) for k in range(2001, 2041)], ["dev", "main"]
@@ -77,24 +103,51 @@ def engineer() -> list[Made]:
     rows = [["id", "git_branch", "score_h", "score_m", "page"]]
     rows += [
         [i, s, int(t[i, s, "score_h", ""]), int(t[i, s, "score_m", ""]), int(i) % 9 + 1]
-        for i in items for s in systems
-    ]  # fmt: skip
-    made.append(Made("remarks-tsv", "engineer",
-                     text("dump.tsv", "# exported by dumper 2.1\n# do not edit\n" + delimited(rows, "\t")),
-                     "score_h", "score", t))  # fmt: skip
+        for i in items
+        for s in systems
+    ]
+    made.append(
+        Made(
+            "remarks-tsv",
+            "engineer",
+            text("dump.tsv", "# exported by dumper 2.1\n# do not edit\n" + delimited(rows, "\t")),
+            "score_h",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8005)
     items = names("req", 36)
     t = p.scores(items, [""], {"human": 0.5, "grade": 0.7})
-    judged = [json.dumps({"request": i, "text": sentence(p.draw), "grade": int(t[i, "", "grade", ""]),
-                          "ms": p.draw.randint(100, 900)}) for i in items]  # fmt: skip
+    judged = [
+        json.dumps(
+            {
+                "request": i,
+                "text": sentence(p.draw),
+                "grade": int(t[i, "", "grade", ""]),
+                "ms": p.draw.randint(100, 900),
+            }
+        )
+        for i in items
+    ]
     people = [["ticket", "human", "minutes"]]
     people += [[i, int(t[i, "", "human", ""]), p.draw.randint(1, 20)] for i in items]  # type: ignore[list-item]
-    made.append(Made("joined-jsonl", "engineer",
-                     texts({"judged.jsonl": "\n".join(judged), "people.csv": delimited(people)},
-                           ["judged.jsonl"]),
-                     "", "score", t, options=["--human", "people.csv", "--key", "ticket=request"],
-                     own_names=True))  # fmt: skip
+    made.append(
+        Made(
+            "joined-jsonl",
+            "engineer",
+            texts(
+                {"judged.jsonl": "\n".join(judged), "people.csv": delimited(people)},
+                ["judged.jsonl"],
+            ),
+            "",
+            "score",
+            t,
+            options=["--human", "people.csv", "--key", "ticket=request"],
+            own_names=True,
+        )
+    )
     return made
 
 
@@ -108,13 +161,27 @@ def workbooks() -> list[Made]:
     cells: list[list[Any]] = [["Vorgang", "Variante", "Prüferin", "Automatische Note", "Seite"]]
     for i in items:
         for s in systems:
-            cells.append([i, s, int(t[i, s, "Prüferin", ""]), int(t[i, s, "Automatische Note", ""]),
-                          p.draw.randint(1, 9)])  # fmt: skip
+            cells.append(
+                [
+                    i,
+                    s,
+                    int(t[i, s, "Prüferin", ""]),
+                    int(t[i, s, "Automatische Note", ""]),
+                    p.draw.randint(1, 9),
+                ]
+            )
     means = [sum(row[k] for row in cells[1:]) / (len(cells) - 1) for k in (2, 3)]
     below = [[None] * 5, ["Mittelwert", None, round(means[0], 2), round(means[1], 2), None]]
-    made.append(Made("de-means-below", "workbook",
-                     book("noten.xlsx", lambda w, c=cells + below: sheet(w, "Noten", c)),  # type: ignore[misc]
-                     "Prüferin", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "de-means-below",
+            "workbook",
+            book("noten.xlsx", lambda w, c=cells + below: sheet(w, "Noten", c)),  # type: ignore[misc]
+            "Prüferin",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8102)
     items = names("Dossier ", 28, width=1)
@@ -130,8 +197,16 @@ def workbooks() -> list[Made]:
             page += [[i, int(t[i, "", r, ""]), None] for i in own]
             sheet(w, r, page)
 
-    made.append(Made("fr-sheets-shuffled", "workbook", book("trois.xlsx", of_raters), "Claire,Hugo",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "fr-sheets-shuffled",
+            "workbook",
+            book("trois.xlsx", of_raters),
+            "Claire,Hugo",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8103)
     items, raters = [str(k) for k in range(501, 536)], ("Prüfer 1", "Prüfer 2", "KI")
@@ -139,8 +214,10 @@ def workbooks() -> list[Made]:
     t = p.scores(items, [""], dict.fromkeys(raters, 0.6), attributes)
 
     def two_rows(w: openpyxl.Workbook, t: Any = t, items: Any = items) -> None:
-        page: list[list[Any]] = [["Brief-Nr.", attributes[0], None, None, attributes[1], None, None],
-                                 [None, *raters, *raters]]  # fmt: skip
+        page: list[list[Any]] = [
+            ["Brief-Nr.", attributes[0], None, None, attributes[1], None, None],
+            [None, *raters, *raters],
+        ]
         page += [
             [int(i), *(int(t[i, "", r, a]) for a in attributes for r in raters)] for i in items
         ]
@@ -148,8 +225,16 @@ def workbooks() -> list[Made]:
         made_page.merge_cells("B1:D1")
         made_page.merge_cells("E1:G1")
 
-    made.append(Made("de-attributes-above", "workbook", book("briefe.xlsx", two_rows),
-                     "Prüfer 1,Prüfer 2", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "de-attributes-above",
+            "workbook",
+            book("briefe.xlsx", two_rows),
+            "Prüfer 1,Prüfer 2",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8104)
     words = ["Mauvais", "Moyen", "Bon", "Excellent"]
@@ -158,9 +243,16 @@ def workbooks() -> list[Made]:
     t = {k: words[int(v) - 1] for k, v in numbers.items()}  # type: ignore[misc]
     cells = [["Texte", "Évaluateur", "Avis", "Durée"]]
     cells += [[i, r, v, p.draw.randint(10, 90)] for (i, _, r, _), v in t.items()]
-    made.append(Made("fr-long-words", "workbook",
-                     book("avis.xlsx", lambda w, c=cells: sheet(w, "Avis", c)),  # type: ignore[misc]
-                     "Sophie", "words", t))  # fmt: skip
+    made.append(
+        Made(
+            "fr-long-words",
+            "workbook",
+            book("avis.xlsx", lambda w, c=cells: sheet(w, "Avis", c)),  # type: ignore[misc]
+            "Sophie",
+            "words",
+            t,
+        )
+    )
 
     p = Panel(8105)
     items, systems = names("A", 33), ["2025.4", "2026.1"]
@@ -169,12 +261,21 @@ def workbooks() -> list[Made]:
     cells = [["Antwort", "Release", "Gutachter", "Modell", "Zeichen"]]
     for i in items:
         for s in systems:
-            shown = [f"{t[k]:.1f}".replace(".", ",") if (k := (i, s, r, "")) in t else "k. A."
-                     for r in ("Gutachter", "Modell")]  # fmt: skip
+            shown = [
+                f"{t[k]:.1f}".replace(".", ",") if (k := (i, s, r, "")) in t else "k. A."
+                for r in ("Gutachter", "Modell")
+            ]
             cells.append([i, s, *shown, p.draw.randint(100, 900)])
-    made.append(Made("de-no-answer", "workbook",
-                     book("gutachten.xlsx", lambda w, c=cells: sheet(w, "Tabelle1", c)),  # type: ignore[misc]
-                     "Gutachter", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "de-no-answer",
+            "workbook",
+            book("gutachten.xlsx", lambda w, c=cells: sheet(w, "Tabelle1", c)),  # type: ignore[misc]
+            "Gutachter",
+            "score",
+            t,
+        )
+    )
     return made
 
 
@@ -199,27 +300,69 @@ def shapes() -> list[Made]:
         items, [""], {"Psy1": 0.5, "Psy2": 0.5, "Bot": 0.7}, ("Empathie", "Struktur", "Ziel")
     )
     rows = [["gespraech", "aspekt", "Psy1", "Psy2", "Bot", "woche"]]
-    rows += [[i, a, *(int(t[i, "", r, a]) for r in ("Psy1", "Psy2", "Bot")), int(i[3:]) % 4 + 1]
-             for i in items for a in ("Empathie", "Struktur", "Ziel")]  # fmt: skip
-    made.append(Made("aspects-in-rows", "shapes", text("aspekte.csv", delimited(rows, ";")), "Psy1,Psy2",
-                     "score", t))  # fmt: skip
+    rows += [
+        [i, a, *(int(t[i, "", r, a]) for r in ("Psy1", "Psy2", "Bot")), int(i[3:]) % 4 + 1]
+        for i in items
+        for a in ("Empathie", "Struktur", "Ziel")
+    ]
+    made.append(
+        Made(
+            "aspects-in-rows",
+            "shapes",
+            text("aspekte.csv", delimited(rows, ";")),
+            "Psy1,Psy2",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8203)
     items = names("rev", 45)
     t = p.scores(items, [""], {"rater1": 0.5, "rater2": 0.5, "gpt": 0.7}, scale=(1, 10))
-    rows = [["review", "rater1_score", "rater1_comment", "rater2_score", "rater2_comment", "gpt_score",
-             "gpt_comment", "stars"]]  # fmt: skip
-    rows += [[i, *(c for r in ("rater1", "rater2", "gpt") for c in (int(t[i, "", r, ""]), sentence(p.draw, 4))),
-              p.draw.randint(1, 5)] for i in items]  # fmt: skip
-    made.append(Made("scores-and-comments", "shapes", text("reviews.csv", delimited(rows)), "rater1,rater2",
-                     "score", t))  # fmt: skip
+    rows = [
+        [
+            "review",
+            "rater1_score",
+            "rater1_comment",
+            "rater2_score",
+            "rater2_comment",
+            "gpt_score",
+            "gpt_comment",
+            "stars",
+        ]
+    ]
+    rows += [
+        [
+            i,
+            *(
+                c
+                for r in ("rater1", "rater2", "gpt")
+                for c in (int(t[i, "", r, ""]), sentence(p.draw, 4))
+            ),
+            p.draw.randint(1, 5),
+        ]
+        for i in items
+    ]
+    made.append(
+        Made(
+            "scores-and-comments",
+            "shapes",
+            text("reviews.csv", delimited(rows)),
+            "rater1,rater2",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8204)
     items = [str(k) for k in range(1, 41)]
     t = p.scores(items, [""], {"Ines": 0.5, "Raul": 0.6, "gemma2": 0.7}, ("fluency", "adequacy"))
     rows = [["text_no", "judge_name", "fluency", "adequacy", "minutes"]]
-    rows += [[i, r, *(int(t[i, "", r, a]) for a in ("fluency", "adequacy")), p.draw.randint(1, 30)]
-             for i in items for r in ("Ines", "Raul", "gemma2")]  # fmt: skip
+    rows += [
+        [i, r, *(int(t[i, "", r, a]) for a in ("fluency", "adequacy")), p.draw.randint(1, 30)]
+        for i in items
+        for r in ("Ines", "Raul", "gemma2")
+    ]
     made.append(
         Made(
             "raters-in-rows", "shapes", text("texts.csv", delimited(rows)), "Ines,Raul", "score", t
@@ -264,9 +407,16 @@ def languages() -> list[Made]:
                 for s in systems
             ]
         encoding = "utf-16" if language == "ja" else "utf-8"
-        made.append(Made(f"heads-{language}", "languages",
-                         text(f"{language}.csv", delimited(rows, "\t" if n == 2 else ","), encoding),
-                         human, "score", t))  # fmt: skip
+        made.append(
+            Made(
+                f"heads-{language}",
+                "languages",
+                text(f"{language}.csv", delimited(rows, "\t" if n == 2 else ","), encoding),
+                human,
+                "score",
+                t,
+            )
+        )
     return made
 
 
@@ -277,11 +427,32 @@ def exports() -> list[Made]:
     p = Panel(8401)
     items = names("", 40, start=100)
     t = p.scores(items, [""], {"human": 0.5, "judge": 0.7}, ("helpfulness", "safety"))
-    rows: list[list[Any]] = [["_step", "_timestamp", "example", "prompt", "completion", "judge/helpfulness",
-                              "judge/safety", "human/helpfulness", "human/safety", "loss"]]  # fmt: skip
-    rows += [[n, 1.77e9 + n * 3.5, i, sentence(p.draw), sentence(p.draw),
-              *(int(t[i, "", r, a]) for r in ("judge", "human") for a in ("helpfulness", "safety")),
-              round(p.draw.random(), 4)] for n, i in enumerate(items)]  # fmt: skip
+    rows: list[list[Any]] = [
+        [
+            "_step",
+            "_timestamp",
+            "example",
+            "prompt",
+            "completion",
+            "judge/helpfulness",
+            "judge/safety",
+            "human/helpfulness",
+            "human/safety",
+            "loss",
+        ]
+    ]
+    rows += [
+        [
+            n,
+            1.77e9 + n * 3.5,
+            i,
+            sentence(p.draw),
+            sentence(p.draw),
+            *(int(t[i, "", r, a]) for r in ("judge", "human") for a in ("helpfulness", "safety")),
+            round(p.draw.random(), 4),
+        ]
+        for n, i in enumerate(items)
+    ]
     made.append(
         Made(
             "tracker-table",
@@ -299,10 +470,28 @@ def exports() -> list[Made]:
     rows = [
         ["Name", "Assignee", "Status", "AI score", "Human score", "Last modified", "Attachments"]
     ]
-    rows += [[i, p.draw.choice(["Kim", "Lou"]), "Done", int(t[i, "", "AI score", ""]),
-              int(t[i, "", "Human score", ""]), stamp(n), ""] for n, i in enumerate(items)]  # fmt: skip
-    made.append(Made("airtable", "exports", text("Grid view.csv", delimited(rows), "utf-8-sig"),
-                     "Human score", "score", t))  # fmt: skip
+    rows += [
+        [
+            i,
+            p.draw.choice(["Kim", "Lou"]),
+            "Done",
+            int(t[i, "", "AI score", ""]),
+            int(t[i, "", "Human score", ""]),
+            stamp(n),
+            "",
+        ]
+        for n, i in enumerate(items)
+    ]
+    made.append(
+        Made(
+            "airtable",
+            "exports",
+            text("Grid view.csv", delimited(rows), "utf-8-sig"),
+            "Human score",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(8403)
     items = [f"When is {k} due?" for k in range(38)]
@@ -312,8 +501,17 @@ def exports() -> list[Made]:
         t[i, "", "human_score", ""] /= 4
         f = round(min(1, max(0, t[i, "", "human_score", ""] + p.draw.gauss(0, 0.1))), 4)
         t[i, "", "answer_relevancy", ""] = f
-        lines.append(json.dumps({"user_input": i, "retrieved_contexts": ["a passage"], "response": sentence(p.draw),
-                                 "answer_relevancy": f, "human_score": t[i, "", "human_score", ""]}))  # fmt: skip
+        lines.append(
+            json.dumps(
+                {
+                    "user_input": i,
+                    "retrieved_contexts": ["a passage"],
+                    "response": sentence(p.draw),
+                    "answer_relevancy": f,
+                    "human_score": t[i, "", "human_score", ""],
+                }
+            )
+        )
     made.append(
         Made(
             "ragas-lines",
@@ -335,8 +533,16 @@ def exports() -> list[Made]:
         for n, ((i, _, r, _), v) in enumerate(t.items())
     ]  # fmt: skip
     t = {(i, s, f"tickets-{r}", a): v for (i, s, r, a), v in t.items()}
-    made.append(Made("prodigy-sessions", "exports", text("tickets.jsonl", "\n".join(lines)),
-                     "tickets-jo,tickets-sam", "label", t))  # fmt: skip
+    made.append(
+        Made(
+            "prodigy-sessions",
+            "exports",
+            text("tickets.jsonl", "\n".join(lines)),
+            "tickets-jo,tickets-sam",
+            "label",
+            t,
+        )
+    )
     return made
 
 
@@ -368,8 +574,15 @@ def labelled() -> list[Made]:
     items = names("h", 75)
     t = p.labels(items, {"md1": 0.1, "md2": 0.1, "bert": 0.2}, ["P", "N", "U"])
     rows = [["hadm", "md1", "md2", "bert", "unit", "sex"]]
-    rows += [[i, *(t[i, "", r, ""] for r in ("md1", "md2", "bert")), p.draw.choice(["ICU", "ER"]),
-              p.draw.choice("FM")] for i in items]  # fmt: skip
+    rows += [
+        [
+            i,
+            *(t[i, "", r, ""] for r in ("md1", "md2", "bert")),
+            p.draw.choice(["ICU", "ER"]),
+            p.draw.choice("FM"),
+        ]
+        for i in items
+    ]
     made.append(
         Made("letters", "labels", text("notes.csv", delimited(rows)), "md1,md2", "label", t)
     )
@@ -396,8 +609,17 @@ def labelled() -> list[Made]:
     items = names("call", 66)
     t = p.labels(items, {"supervisor": 0.1, "asr_model": 0.2}, ["resolved", "not resolved"])
     rows = [["call", "supervisor", "asr_model", "queue", "hold_secs", "repeat_caller"]]
-    rows += [[i, t[i, "", "supervisor", ""].capitalize(), t[i, "", "asr_model", ""],
-              p.draw.choice(["a1", "b2"]), p.draw.randint(0, 300), p.draw.choice(["yes", "no"])] for i in items]  # fmt: skip
+    rows += [
+        [
+            i,
+            t[i, "", "supervisor", ""].capitalize(),
+            t[i, "", "asr_model", ""],
+            p.draw.choice(["a1", "b2"]),
+            p.draw.randint(0, 300),
+            p.draw.choice(["yes", "no"]),
+        ]
+        for i in items
+    ]
     made.append(
         Made(
             "cases-of-letters",
@@ -438,9 +660,19 @@ def compared() -> list[Made]:
     rows = [["pair_no", "sys_left", "sys_right", "reader", "llm", "minutes", "topic"]]
     for i, a, b in units:
         said = [t[i, "|".join(sorted((a, b))), r, ""] for r in ("reader", "llm")]
-        rows.append([i, a, b, *("=" if v == "tie" else ">" if v == a else "<" for v in said),
-                     p.draw.randint(1, 9), p.draw.choice(["x", "y"])])  # fmt: skip
-    made.append(Made("signs", "preferences", text("signs.csv", delimited(rows)), "reader", "preference", t))  # fmt: skip
+        rows.append(
+            [
+                i,
+                a,
+                b,
+                *("=" if v == "tie" else ">" if v == a else "<" for v in said),
+                p.draw.randint(1, 9),
+                p.draw.choice(["x", "y"]),
+            ]
+        )
+    made.append(
+        Made("signs", "preferences", text("signs.csv", delimited(rows)), "reader", "preference", t)
+    )
 
     p, units, t = pairs(
         8603, 48, {"Traductrice": 0.2, "Juge IA": 0.3}, ["DeepL", "Interne"], "Phrase "
@@ -458,14 +690,27 @@ def compared() -> list[Made]:
                 *("égalité" if v == "tie" else "gauche" if v == a else "droite" for v in said),
             ]
         )
-    made.append(Made("fr-pairs", "preferences",
-                     book("phrases.xlsx", lambda w, c=cells: sheet(w, "Comparaisons", c)),  # type: ignore[misc]
-                     "Traductrice", "preference", t))  # fmt: skip
+    made.append(
+        Made(
+            "fr-pairs",
+            "preferences",
+            book("phrases.xlsx", lambda w, c=cells: sheet(w, "Comparaisons", c)),  # type: ignore[misc]
+            "Traductrice",
+            "preference",
+            t,
+        )
+    )
     return made
 
 
 def cases() -> list[Made]:
     """All thirty, in a fixed order."""
     return [
-        *engineer(), *workbooks(), *shapes(), *languages(), *exports(), *labelled(), *compared(),
-    ]  # fmt: skip
+        *engineer(),
+        *workbooks(),
+        *shapes(),
+        *languages(),
+        *exports(),
+        *labelled(),
+        *compared(),
+    ]

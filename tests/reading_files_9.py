@@ -39,11 +39,21 @@ Cell = "Callable[[random.Random, int], Any]"
 
 
 def _wide(  # noqa: PLR0917 - a shape has so many parts
-    name: str, family: str, seed: int, file: str, head: str, items: Sequence[str],
-    systems: Sequence[str], raters: dict[str, float], reference: str,
-    scale: tuple[int, int] = (1, 5), sep: str = ",", kind: str = "score", encoding: str = "utf-8",
+    name: str,
+    family: str,
+    seed: int,
+    file: str,
+    head: str,
+    items: Sequence[str],
+    systems: Sequence[str],
+    raters: dict[str, float],
+    reference: str,
+    scale: tuple[int, int] = (1, 5),
+    sep: str = ",",
+    kind: str = "score",
+    encoding: str = "utf-8",
     **more: Callable[[random.Random, int], Any],
-) -> Made:  # fmt: skip
+) -> Made:
     """A row an answer; `head` orders the columns: item, then system, raters and others by name."""
     p = Panel(seed)
     t = p.scores(items, systems, raters, scale=scale)
@@ -81,16 +91,20 @@ def engineer() -> list[Made]:
                                for r in ("human", "gpt-4.1")]})
         for i in items for s in systems
     ]  # fmt: skip
-    made.append(Made("grades-list", "engineer", text("graded.jsonl", "\n".join(lines)), "human",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made("grades-list", "engineer", text("graded.jsonl", "\n".join(lines)), "human", "score", t)
+    )
 
     p = Panel(9005)
     items = names("ex", 50)
     t = p.scores(items, [""], {"human": 0.5, "llm": 0.7}, scale=(1, 7))
     content = json.dumps(
-        {"ids": items, **{r: [int(t[i, "", r, ""]) for i in items] for r in ("human", "llm")},
-         "tokens": [p.draw.randint(20, 90) for _ in items]}
-    )  # fmt: skip
+        {
+            "ids": items,
+            **{r: [int(t[i, "", r, ""]) for i in items] for r in ("human", "llm")},
+            "tokens": [p.draw.randint(20, 90) for _ in items],
+        }
+    )
     made.append(Made("columns-json", "engineer", text("cols.json", content), "human", "score", t))
 
     p = Panel(9006)
@@ -105,20 +119,39 @@ def engineer() -> list[Made]:
             columns["usage"].append(
                 {"prompt": p.draw.randint(1, 5), "completion": p.draw.randint(9, 90)}
             )
-    made.append(Made("struct-parquet", "engineer", parquet("scores.parquet", columns), "human",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made("struct-parquet", "engineer", parquet("scores.parquet", columns), "human", "score", t)
+    )
 
     p = Panel(9007)
     items, systems = names("k", 38), ["v1", "v2"]
     t = p.scores(items, systems, {"human": 0.5, "llm": 0.7})
     lines = [
-        json.dumps({"id": i, "question": sentence(p.draw),
-                    "outputs": {s: {"text": sentence(p.draw), **{r: int(t[i, s, r, ""]) for r in ("human", "llm")}}
-                                for s in systems}})
+        json.dumps(
+            {
+                "id": i,
+                "question": sentence(p.draw),
+                "outputs": {
+                    s: {
+                        "text": sentence(p.draw),
+                        **{r: int(t[i, s, r, ""]) for r in ("human", "llm")},
+                    }
+                    for s in systems
+                },
+            }
+        )
         for i in items
-    ]  # fmt: skip
-    made.append(Made("outputs-jsonl", "engineer", text("outputs.jsonl", "\n".join(lines)), "human",
-                     "score", t))  # fmt: skip
+    ]
+    made.append(
+        Made(
+            "outputs-jsonl",
+            "engineer",
+            text("outputs.jsonl", "\n".join(lines)),
+            "human",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(9008)
     items, systems = names("hash", 40), ["exp-a", "exp-b"]
@@ -126,8 +159,16 @@ def engineer() -> list[Made]:
     rows: list[list[Any]] = [["prompt_hash", "experiment", "expert", "o3", "retry", "cost"]]
     for i in items:
         for s in systems:
-            rows.append([i, s, int(t[i, s, "expert", ""]), int(t[i, s, "o3", ""]),
-                         p.draw.choice([0, 0, 1, 2]), round(p.draw.uniform(.001, .1), 4)])  # fmt: skip
+            rows.append(
+                [
+                    i,
+                    s,
+                    int(t[i, s, "expert", ""]),
+                    int(t[i, s, "o3", ""]),
+                    p.draw.choice([0, 0, 1, 2]),
+                    round(p.draw.uniform(0.001, 0.1), 4),
+                ]
+            )
     packed = gzip.compress(delimited(rows).encode(), mtime=0)
 
     def zipped(folder: Path, packed: bytes = packed) -> list[str]:
@@ -142,8 +183,9 @@ def engineer() -> list[Made]:
     rows = [["run_uuid", "prompt", "model_id", "metric", "value", "source", "logged_at"]]
     for n, ((i, s, r, a), v) in enumerate(t.items()):
         rows.append([f"{p.draw.getrandbits(48):012x}", i, s, a, int(v), r, stamp(n)])
-    made.append(Made("metrics-long", "engineer", text("metrics.csv", delimited(rows)), "human",
-                     "score", t))  # fmt: skip
+    made.append(
+        Made("metrics-long", "engineer", text("metrics.csv", delimited(rows)), "human", "score", t)
+    )
 
     p = Panel(9010)
     items = names("img_", 60)
@@ -151,18 +193,40 @@ def engineer() -> list[Made]:
     t = {k: v / 2 for k, v in t.items()}
     rows = [["", "image", "rater_a", "rater_b", "vlm", "width", "seed"]]
     for n, i in enumerate(items):
-        rows.append([n, i, *(t[i, "", r, ""] for r in ("rater_a", "rater_b", "vlm")),
-                     p.draw.choice([256, 512]), 7])  # fmt: skip
-    made.append(Made("halves-csv", "engineer", text("images.csv", delimited(rows)), "rater_a,rater_b",
-                     "score", t))  # fmt: skip
+        rows.append(
+            [
+                n,
+                i,
+                *(t[i, "", r, ""] for r in ("rater_a", "rater_b", "vlm")),
+                p.draw.choice([256, 512]),
+                7,
+            ]
+        )
+    made.append(
+        Made(
+            "halves-csv",
+            "engineer",
+            text("images.csv", delimited(rows)),
+            "rater_a,rater_b",
+            "score",
+            t,
+        )
+    )
     return made
 
 
 def workbooks() -> list[Made]:
     made = []
 
-    def add(name: str, file: str, fill: Callable[[openpyxl.Workbook], Any], reference: str,
-            t: dict[Any, Any], kind: str = "score", **more: Any) -> None:  # fmt: skip
+    def add(
+        name: str,
+        file: str,
+        fill: Callable[[openpyxl.Workbook], Any],
+        reference: str,
+        t: dict[Any, Any],
+        kind: str = "score",
+        **more: Any,
+    ) -> None:
         made.append(Made(name, "workbook", book(file, fill), reference, kind, t, **more))
 
     p = Panel(9101)
@@ -171,20 +235,45 @@ def workbooks() -> list[Made]:
     table: list[list[Any]] = [
         ["Anfrage", "Fassung", "Sachbearbeiterin", "Sprachmodell", "Dauer (min)"]
     ]
-    table += [[i, s, int(t[i, s, "Sachbearbeiterin", ""]), int(t[i, s, "Sprachmodell", ""]), p.draw.randint(1, 6)]
-              for i in items for s in systems]  # fmt: skip
+    table += [
+        [
+            i,
+            s,
+            int(t[i, s, "Sachbearbeiterin", ""]),
+            int(t[i, s, "Sprachmodell", ""]),
+            p.draw.randint(1, 6),
+        ]
+        for i in items
+        for s in systems
+    ]
     over = [["Kennzahl", "Wert"], ["Anfragen", len(items)], ["Mittel", 3.4], ["Stand", "12.5.2026"]]
-    add("de-overview-first", "auswertung.xlsx",
+    add(
+        "de-overview-first",
+        "auswertung.xlsx",
         lambda w, a=over, b=table: (sheet(w, "Übersicht", a), sheet(w, "Daten", b)),
-        "Sachbearbeiterin", t)  # fmt: skip
+        "Sachbearbeiterin",
+        t,
+    )
 
     p = Panel(9102)
     items = names("B-", 45)
     t = p.scores(items, [""], {"Prüfer": 0.5, "KI-Note": 0.7})
-    table = [["Qualitätsprüfung Briefe 2026"], ["Stand: 3. Mai"], [],
-             ["Brief", "Abteilung", "Prüfer", "KI-Note", "Seiten"]]  # fmt: skip
-    table += [[i, p.draw.choice(["Nord", "Süd"]), int(t[i, "", "Prüfer", ""]), int(t[i, "", "KI-Note", ""]),
-               p.draw.randint(1, 4)] for i in items]  # fmt: skip
+    table = [
+        ["Qualitätsprüfung Briefe 2026"],
+        ["Stand: 3. Mai"],
+        [],
+        ["Brief", "Abteilung", "Prüfer", "KI-Note", "Seiten"],
+    ]
+    table += [
+        [
+            i,
+            p.draw.choice(["Nord", "Süd"]),
+            int(t[i, "", "Prüfer", ""]),
+            int(t[i, "", "KI-Note", ""]),
+            p.draw.randint(1, 4),
+        ]
+        for i in items
+    ]
     table += [[], ["Erstellt von: A. Meier"]]
     add("de-title", "briefe.xlsx", lambda w, c=table: sheet(w, "Tabelle1", c), "Prüfer", t)
 
@@ -221,10 +310,23 @@ def workbooks() -> list[Made]:
         5.0: "sehr gut",
     }
     table = [["Mail", "Teamleitung", "Assistent", "Anlagen"]]
-    table += [[i, marks[t[i, "", "Teamleitung", ""]], marks[t[i, "", "Assistent", ""]], p.draw.randint(0, 3)]
-              for i in items]  # fmt: skip
-    add("de-marks", "mails.xlsx", lambda w, c=table: sheet(w, "Noten", c), "Teamleitung",
-        {k: marks[v] for k, v in t.items()}, "words")  # fmt: skip
+    table += [
+        [
+            i,
+            marks[t[i, "", "Teamleitung", ""]],
+            marks[t[i, "", "Assistent", ""]],
+            p.draw.randint(0, 3),
+        ]
+        for i in items
+    ]
+    add(
+        "de-marks",
+        "mails.xlsx",
+        lambda w, c=table: sheet(w, "Noten", c),
+        "Teamleitung",
+        {k: marks[v] for k, v in t.items()},
+        "words",
+    )
 
     p = Panel(9105)
     items = names("T", 36)
@@ -256,9 +358,18 @@ def workbooks() -> list[Made]:
 
     def criteria(w: openpyxl.Workbook, t: Any = t, items: Any = items) -> None:
         for a in ("Clarté", "Ton"):
-            sheet(w, a, [["Dossier", "Version", "Relectrice", "IA"],
-                         *([i, s, int(t[i, s, "Relectrice", a]), int(t[i, s, "IA", a])]
-                           for i in items for s in ("V1", "V2"))])  # fmt: skip
+            sheet(
+                w,
+                a,
+                [
+                    ["Dossier", "Version", "Relectrice", "IA"],
+                    *(
+                        [i, s, int(t[i, s, "Relectrice", a]), int(t[i, s, "IA", a])]
+                        for i in items
+                        for s in ("V1", "V2")
+                    ),
+                ],
+            )
 
     add("fr-sheet-a-criterion", "criteres.xlsx", criteria, "Relectrice", t)
 
@@ -270,15 +381,30 @@ def workbooks() -> list[Made]:
     rows += [
         [i, t[i, "", "Agent", ""], t[i, "", "Modèle", ""], p.draw.randint(1, 30)] for i in items
     ]
-    made.append(Made("fr-latin-commas", "workbook",
-                     text("courriers.csv", delimited(rows, ";", comma=True), "latin-1"), "Agent", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "fr-latin-commas",
+            "workbook",
+            text("courriers.csv", delimited(rows, ";", comma=True), "latin-1"),
+            "Agent",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(9109)
     items = names("lot ", 70, width=1)
     t = p.labels(items, {"Contrôleur": 0.1, "Assistant IA": 0.2}, ["conforme", "non conforme"])
     table = [["Lot", "Contrôleur", "Assistant IA", "Site"]]
-    table += [[i, t[i, "", "Contrôleur", ""], t[i, "", "Assistant IA", ""], p.draw.choice(["Lyon", "Brest"])]
-              for i in items]  # fmt: skip
+    table += [
+        [
+            i,
+            t[i, "", "Contrôleur", ""],
+            t[i, "", "Assistant IA", ""],
+            p.draw.choice(["Lyon", "Brest"]),
+        ]
+        for i in items
+    ]
     add(
         "fr-conformity",
         "lots.xlsx",
@@ -301,10 +427,24 @@ def workbooks() -> list[Made]:
     items, systems = names("Ticket ", 32, width=1), ["avant", "après"]
     t = p.scores(items, systems, {"Note humaine (1 à 5)": 0.5, "Note IA (1 à 5)": 0.7})
     table = [["N° ticket", "Période", "Note humaine\n(1 à 5)", "Note IA\n(1 à 5)", "Relances"]]
-    table += [[i, s, int(t[i, s, "Note humaine (1 à 5)", ""]), int(t[i, s, "Note IA (1 à 5)", ""]),
-               p.draw.randint(0, 3)] for i in items for s in systems]  # fmt: skip
-    add("fr-broken-heads", "tickets.xlsx", lambda w, c=table: sheet(w, "Tickets", c),
-        "Note humaine (1 à 5)", t)  # fmt: skip
+    table += [
+        [
+            i,
+            s,
+            int(t[i, s, "Note humaine (1 à 5)", ""]),
+            int(t[i, s, "Note IA (1 à 5)", ""]),
+            p.draw.randint(0, 3),
+        ]
+        for i in items
+        for s in systems
+    ]
+    add(
+        "fr-broken-heads",
+        "tickets.xlsx",
+        lambda w, c=table: sheet(w, "Tickets", c),
+        "Note humaine (1 à 5)",
+        t,
+    )
 
     p = Panel(9112)
     items = names("Fiche ", 60, width=1)
@@ -327,8 +467,14 @@ def workbooks() -> list[Made]:
 def shapes() -> list[Made]:
     made = []
 
-    def add(name: str, file: str, rows: Sequence[Sequence[Any]], reference: str, t: dict[Any, Any],
-            **more: Any) -> None:  # fmt: skip
+    def add(
+        name: str,
+        file: str,
+        rows: Sequence[Sequence[Any]],
+        reference: str,
+        t: dict[Any, Any],
+        **more: Any,
+    ) -> None:
         made.append(
             Made(name, "shapes", text(file, delimited(rows)), reference, "score", t, **more)
         )
@@ -337,8 +483,16 @@ def shapes() -> list[Made]:
     items, systems = names("it", 25), ["sysX", "sysY"]
     kinds = {"kim": "person", "lou": "person", "gemini": "model"}
     t = p.scores(items, systems, dict.fromkeys(kinds, 0.6))
-    add("long-kinds", "long.csv", [["item", "system", "rater", "rater_type", "score"],
-        *([i, s, r, kinds[r], int(v)] for (i, s, r, _), v in t.items())], "kim,lou", t)  # fmt: skip
+    add(
+        "long-kinds",
+        "long.csv",
+        [
+            ["item", "system", "rater", "rater_type", "score"],
+            *([i, s, r, kinds[r], int(v)] for (i, s, r, _), v in t.items()),
+        ],
+        "kim,lou",
+        t,
+    )
 
     p = Panel(9202)
     items = names("case-", 30)
@@ -355,8 +509,14 @@ def shapes() -> list[Made]:
         for r in p.draw.sample(people, 4):
             del t[i, "", r, ""]
     rows = [["essay", *people, "llm", "word_count"]]
-    rows += [[i, *(int(t[i, "", r, ""]) if (i, "", r, "") in t else "" for r in (*people, "llm")),
-              p.draw.randint(100, 400)] for i in items]  # fmt: skip
+    rows += [
+        [
+            i,
+            *(int(t[i, "", r, ""]) if (i, "", r, "") in t else "" for r in (*people, "llm")),
+            p.draw.randint(100, 400),
+        ]
+        for i in items
+    ]
     add("two-of-six", "essays.csv", rows, ",".join(people), t)
 
     p = Panel(9204)
@@ -370,8 +530,12 @@ def shapes() -> list[Made]:
     items, systems = names("dlg", 30), ["b1", "b2"]
     t = p.scores(items, systems, {"human": 0.5, "judge": 0.7}, ("fluency", "relevance", "empathy"))
     rows = [["dialogue", "bot", "dimension", "human", "judge", "seconds"]]
-    rows += [[i, s, a, int(t[i, s, "human", a]), int(t[i, s, "judge", a]), p.draw.randint(2, 60)]
-             for i in items for s in systems for a in ("fluency", "relevance", "empathy")]  # fmt: skip
+    rows += [
+        [i, s, a, int(t[i, s, "human", a]), int(t[i, s, "judge", a]), p.draw.randint(2, 60)]
+        for i in items
+        for s in systems
+        for a in ("fluency", "relevance", "empathy")
+    ]
     add("dimension-rows", "dimensions.csv", rows, "human", t)
 
     p = Panel(9206)
@@ -379,19 +543,32 @@ def shapes() -> list[Made]:
     t = p.scores(items, [""], {"teacher": 0.5, "ai_grader": 0.7})
     marks = {1.0: "1 - poor", 2.0: "2 - weak", 3.0: "3 - fair", 4.0: "4 - good", 5.0: "5 - great"}
     rows = [["worksheet", "teacher", "ai_grader", "class"]]
-    rows += [[i, marks[t[i, "", "teacher", ""]], marks[t[i, "", "ai_grader", ""]], p.draw.choice(["7a", "7b"])]
-             for i in items]  # fmt: skip
+    rows += [
+        [
+            i,
+            marks[t[i, "", "teacher", ""]],
+            marks[t[i, "", "ai_grader", ""]],
+            p.draw.choice(["7a", "7b"]),
+        ]
+        for i in items
+    ]
     add("number-and-word", "sheets.csv", rows, "teacher", t)
 
     p = Panel(9207)
     items, systems = names("qq", 36), ["gpt", "claude"]
     t = p.scores(items, systems, {"human": 0.5, "judge": 0.7})
     files = {
-        f"{s}.csv": delimited([["qid", "answer", "human", "judge"],
-                               *([i, sentence(p.draw), int(t[i, s, "human", ""]), int(t[i, s, "judge", ""])]
-                                 for i in items)])
+        f"{s}.csv": delimited(
+            [
+                ["qid", "answer", "human", "judge"],
+                *(
+                    [i, sentence(p.draw), int(t[i, s, "human", ""]), int(t[i, s, "judge", ""])]
+                    for i in items
+                ),
+            ]
+        )
         for s in systems
-    }  # fmt: skip
+    }
     made.append(
         Made(
             "file-a-system", "shapes", texts(files, ["gpt.csv", "claude.csv"]), "human", "score", t
@@ -413,10 +590,29 @@ def shapes() -> list[Made]:
 def languages() -> list[Made]:
     small = lambda d, k: d.randint(1, 5)  # noqa: E731
 
-    def one(name: str, seed: int, head: str, raters: tuple[str, str], other: str, systems: Sequence[str],
-            prefix: str, sep: str = ",") -> Made:  # fmt: skip
-        return _wide(f"heads-{name}", "heads", seed, f"{name}.csv", head, names(prefix, 40), systems,
-                     dict(zip(raters, (0.5, 0.7), strict=True)), raters[0], sep=sep, **{other: small})  # fmt: skip
+    def one(
+        name: str,
+        seed: int,
+        head: str,
+        raters: tuple[str, str],
+        other: str,
+        systems: Sequence[str],
+        prefix: str,
+        sep: str = ",",
+    ) -> Made:
+        return _wide(
+            f"heads-{name}",
+            "heads",
+            seed,
+            f"{name}.csv",
+            head,
+            names(prefix, 40),
+            systems,
+            dict(zip(raters, (0.5, 0.7), strict=True)),
+            raters[0],
+            sep=sep,
+            **{other: small},
+        )
 
     return [
         one("es", 9301, "consulta|versión|revisora|juez automático|página", ("revisora", "juez automático"),
@@ -457,31 +653,60 @@ def exports() -> list[Made]:
         rows.append(
             [5000 + n, r, v, stamp(n), i, round(p.draw.uniform(2, 40), 3), f"Text {i}", stamp(n)]
         )
-    made.append(Made("labelstudio-csv", "exports", text("project-3-at-2026-05-04.csv", delimited(rows)),
-                     "3,4", "label", {(i, s, f"annotator {r}" if r in "34" else r, a): v
-                                       for (i, s, r, a), v in t.items()}))  # fmt: skip
+    made.append(
+        Made(
+            "labelstudio-csv",
+            "exports",
+            text("project-3-at-2026-05-04.csv", delimited(rows)),
+            "3,4",
+            "label",
+            {(i, s, f"annotator {r}" if r in "34" else r, a): v for (i, s, r, a), v in t.items()},
+        )
+    )
 
     p = Panel(9402)
     items = [f"{p.draw.getrandbits(64):016x}" for _ in range(50)]
     t = p.scores(items, [""], {"human_correctness": 0.3, "llm_correctness": 0.4}, scale=(0, 1))
-    rows = [["id", "inputs.question", "outputs.answer", "reference_outputs.answer", "feedback.human_correctness",
-             "feedback.llm_correctness", "error", "latency", "status", "tokens"]]  # fmt: skip
+    rows = [
+        [
+            "id",
+            "inputs.question",
+            "outputs.answer",
+            "reference_outputs.answer",
+            "feedback.human_correctness",
+            "feedback.llm_correctness",
+            "error",
+            "latency",
+            "status",
+            "tokens",
+        ]
+    ]
     for i in items:
         rows.append([i, sentence(p.draw), sentence(p.draw), sentence(p.draw), int(t[i, "", "human_correctness", ""]),
                      int(t[i, "", "llm_correctness", ""]), "", round(p.draw.uniform(.3, 5), 2), "success",
                      p.draw.randint(50, 400)])  # fmt: skip
     t = {(i, s, f"feedback.{r}", a): v for (i, s, r, a), v in t.items()}
-    made.append(Made("langsmith-csv", "exports", text("experiment.csv", delimited(rows)),
-                     "feedback.human_correctness", "score", t))  # fmt: skip
+    made.append(
+        Made(
+            "langsmith-csv",
+            "exports",
+            text("experiment.csv", delimited(rows)),
+            "feedback.human_correctness",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(9403)
     items = names("t", 50)
     t = p.labels(items, {"ann1": 0.1, "llm": 0.2}, ["spam", "ham", "promo"])
     files = {
-        f"{r}.jsonl": "\n".join(json.dumps({"id": n, "text": f"message {i}", "label": [t[i, "", r, ""]]})
-                                for n, i in enumerate(items))
+        f"{r}.jsonl": "\n".join(
+            json.dumps({"id": n, "text": f"message {i}", "label": [t[i, "", r, ""]]})
+            for n, i in enumerate(items)
+        )
         for r in ("ann1", "llm")
-    }  # fmt: skip
+    }
     t = {(str(int(i[1:]) - 1), s, r, a): v for (i, s, r, a), v in t.items()}
     made.append(
         Made(
@@ -497,9 +722,21 @@ def exports() -> list[Made]:
     p = Panel(9404)
     items, systems = names("row", 40), ["base", "tuned"]
     t = p.scores(items, systems, {"human_eval": 0.5, "llm_eval": 0.7})
-    table = {"columns": ["example", "run_name", "output", "human_eval", "llm_eval", "tokens"],
-             "data": [[i, s, sentence(p.draw), int(t[i, s, "human_eval", ""]), int(t[i, s, "llm_eval", ""]),
-                       p.draw.randint(1, 500)] for i in items for s in systems]}  # fmt: skip
+    table = {
+        "columns": ["example", "run_name", "output", "human_eval", "llm_eval", "tokens"],
+        "data": [
+            [
+                i,
+                s,
+                sentence(p.draw),
+                int(t[i, s, "human_eval", ""]),
+                int(t[i, s, "llm_eval", ""]),
+                p.draw.randint(1, 500),
+            ]
+            for i in items
+            for s in systems
+        ],
+    }
     made.append(
         Made(
             "wandb-table",
@@ -516,10 +753,27 @@ def exports() -> list[Made]:
     t = p.scores(items, [""], {"Reviewer": 0.5, "AI score": 0.7})
     rows = [["Name", "AI score", "Assignee", "Created", "Reviewer", "Status", "URL"]]
     for n, i in enumerate(items):
-        rows.append([i, int(t[i, "", "AI score", ""]), p.draw.choice(["Kim", "Lee"]), "May 4, 2026 9:12 AM",
-                     int(t[i, "", "Reviewer", ""]), "Done", f"https://notion.so/{n:08x}"])  # fmt: skip
-    made.append(Made("notion", "exports", text("Answers 0a1b2c.csv", delimited(rows), "utf-8-sig"), "Reviewer",
-                     "score", t))  # fmt: skip
+        rows.append(
+            [
+                i,
+                int(t[i, "", "AI score", ""]),
+                p.draw.choice(["Kim", "Lee"]),
+                "May 4, 2026 9:12 AM",
+                int(t[i, "", "Reviewer", ""]),
+                "Done",
+                f"https://notion.so/{n:08x}",
+            ]
+        )
+    made.append(
+        Made(
+            "notion",
+            "exports",
+            text("Answers 0a1b2c.csv", delimited(rows), "utf-8-sig"),
+            "Reviewer",
+            "score",
+            t,
+        )
+    )
 
     p = Panel(9406)
     items, systems = names("", 40, 0, 1), ["openai:gpt-4o", "anthropic:claude"]
@@ -567,8 +821,17 @@ def exports() -> list[Made]:
 def labelled() -> list[Made]:
     made = []
 
-    def wide(name: str, seed: int, item: str, raters: dict[str, float], labels: Sequence[str], reference: str,
-             n: int = 70, kind: str = "label", **more: Callable[[random.Random, int], Any]) -> None:  # fmt: skip
+    def wide(
+        name: str,
+        seed: int,
+        item: str,
+        raters: dict[str, float],
+        labels: Sequence[str],
+        reference: str,
+        n: int = 70,
+        kind: str = "label",
+        **more: Callable[[random.Random, int], Any],
+    ) -> None:
         p = Panel(seed)
         items = names(f"{item[:3]}-", n)
         t = p.labels(items, raters, labels)
@@ -579,15 +842,44 @@ def labelled() -> list[Made]:
             )
         made.append(Made(name, "labels", text(f"{name}.csv", delimited(rows)), reference, kind, t))
 
-    wide("coders", 9501, "headline", {"coder_1": .1, "coder_2": .1, "coder_3": .15, "gpt": .2},
-         ["economy", "health", "sport", "war"], "coder_1,coder_2,coder_3", outlet=lambda d, k: d.choice(["A", "B"]))  # fmt: skip
-    wide("letters-yn", 9502, "claim", {"checker": .1, "verifier_llm": .2}, ["Y", "N"], "checker",
-         urgent=lambda d, k: d.choice(["Y", "N"]))  # fmt: skip
-    wide("agreement", 9503, "statement", {"expert": .1, "llm": .2},
-         ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"], "expert", kind="words")  # fmt: skip
-    wide("reasons", 9504, "email", {"analyst": .1, "classifier": .25}, ["phish", "spam", "legit"], "analyst",
-         sender=lambda d, k: f"{d.choice('abcd')}@x.org", confidence=lambda d, k: round(d.uniform(.4, 1), 2),
-         rationale=lambda d, k: sentence(d))  # fmt: skip
+    wide(
+        "coders",
+        9501,
+        "headline",
+        {"coder_1": 0.1, "coder_2": 0.1, "coder_3": 0.15, "gpt": 0.2},
+        ["economy", "health", "sport", "war"],
+        "coder_1,coder_2,coder_3",
+        outlet=lambda d, k: d.choice(["A", "B"]),
+    )
+    wide(
+        "letters-yn",
+        9502,
+        "claim",
+        {"checker": 0.1, "verifier_llm": 0.2},
+        ["Y", "N"],
+        "checker",
+        urgent=lambda d, k: d.choice(["Y", "N"]),
+    )
+    wide(
+        "agreement",
+        9503,
+        "statement",
+        {"expert": 0.1, "llm": 0.2},
+        ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"],
+        "expert",
+        kind="words",
+    )
+    wide(
+        "reasons",
+        9504,
+        "email",
+        {"analyst": 0.1, "classifier": 0.25},
+        ["phish", "spam", "legit"],
+        "analyst",
+        sender=lambda d, k: f"{d.choice('abcd')}@x.org",
+        confidence=lambda d, k: round(d.uniform(0.4, 1), 2),
+        rationale=lambda d, k: sentence(d),
+    )
 
     p = Panel(9505)
     items = names("unit", 50)
@@ -622,8 +914,16 @@ def labelled() -> list[Made]:
     p = Panel(9507)
     items = names("rev", 60)
     t = p.labels(items, {"alice": 0.1, "bob": 0.1, "gpt-5": 0.2}, ["pos", "neg", "mixed"])
-    lines = [json.dumps({"review": i, "text": sentence(p.draw),
-                         "labels": {r: t[i, "", r, ""] for r in ("alice", "bob", "gpt-5")}}) for i in items]  # fmt: skip
+    lines = [
+        json.dumps(
+            {
+                "review": i,
+                "text": sentence(p.draw),
+                "labels": {r: t[i, "", r, ""] for r in ("alice", "bob", "gpt-5")},
+            }
+        )
+        for i in items
+    ]
     made.append(
         Made(
             "labels-object",
@@ -639,8 +939,14 @@ def labelled() -> list[Made]:
     items = names("cmt", 70)
     t = p.scores(items, [""], {"human": 0.3, "llm": 0.4}, ("toxic", "threat"), scale=(0, 1))
     rows = [["comment", "human_toxic", "human_threat", "llm_toxic", "llm_threat", "upvotes"]]
-    rows += [[i, *(int(t[i, "", r, a]) for r in ("human", "llm") for a in ("toxic", "threat")), p.draw.randint(0, 9)]
-             for i in items]  # fmt: skip
+    rows += [
+        [
+            i,
+            *(int(t[i, "", r, a]) for r in ("human", "llm") for a in ("toxic", "threat")),
+            p.draw.randint(0, 9),
+        ]
+        for i in items
+    ]
     made.append(Made("flags", "labels", text("comments.csv", delimited(rows)), "human", "score", t))
     return made
 
@@ -710,16 +1016,42 @@ def compared() -> list[Made]:
     raters = {"Gutachterin": 0.2, "KI": 0.3}
     p, units, t = pairs_drawn(9606, 50, raters, ["Entwurf 1", "Entwurf 2"], "Aufgabe ")
     cells: list[list[Any]] = [["Aufgabe", "links", "rechts", "Gutachterin", "KI"]]
-    cells += [[i, a, b, *(worded(winner_of(t, i, a, b, r), a, ("links", "rechts", "unentschieden")) for r in raters)]
-              for i, a, b in units]  # fmt: skip
-    made.append(Made("de-sides", "preferences", book("paare.xlsx", lambda w, c=cells: sheet(w, "Paare", c)),
-                     "Gutachterin", "preference", t))  # fmt: skip
+    cells += [
+        [
+            i,
+            a,
+            b,
+            *(
+                worded(winner_of(t, i, a, b, r), a, ("links", "rechts", "unentschieden"))
+                for r in raters
+            ),
+        ]
+        for i, a, b in units
+    ]
+    made.append(
+        Made(
+            "de-sides",
+            "preferences",
+            book("paare.xlsx", lambda w, c=cells: sheet(w, "Paare", c)),
+            "Gutachterin",
+            "preference",
+            t,
+        )
+    )
 
     raters = {"human": 0.2, "judge": 0.3}
     p, units, t = pairs_drawn(9607, 60, raters, ["one", "two", "three"], "k")
     rows = [["key", "option_a", "option_b", "shown_first", "human", "judge"]]
-    rows += [[i, a, b, p.draw.choice(["option_a", "option_b"]),
-              *(worded(winner_of(t, i, a, b, r), a, ("A", "B", "C")) for r in raters)] for i, a, b in units]  # fmt: skip
+    rows += [
+        [
+            i,
+            a,
+            b,
+            p.draw.choice(["option_a", "option_b"]),
+            *(worded(winner_of(t, i, a, b, r), a, ("A", "B", "C")) for r in raters),
+        ]
+        for i, a, b in units
+    ]
     add("abc", "abc.csv", delimited(rows), "human", t)
     return made
 

@@ -130,8 +130,19 @@ class Scripted:
     every attempt) to a fault kind or finish reason; `only` restricts that to prompts holding it.
     """
 
-    def __init__(self, model_name, *, says="4", fails=None, only="", latency=0.0, retry_after=None,
-                 message="broken", usage=(100, 10), sticky=0.0):  # fmt: skip
+    def __init__(
+        self,
+        model_name,
+        *,
+        says="4",
+        fails=None,
+        only="",
+        latency=0.0,
+        retry_after=None,
+        message="broken",
+        usage=(100, 10),
+        sticky=0.0,
+    ):
         self.name, self.says, self.latency = model_name, says, latency
         self.fails = {int(number): kind for number, kind in (fails or {}).items()}
         self.only, self.retry_after, self.message, self.usage = only, retry_after, message, usage

@@ -17,8 +17,9 @@ def study_of(folder, *, items=40, human=True, answer="keep a fixed bedtime", **j
     )
     pl.DataFrame(
         [(n, s, f"{s}: {answer}, {n}.") for n in names for s in ("warm", "plain")],
-        schema=["item", "system", "text"], orient="row",
-    ).write_csv(folder / "responses.csv")  # fmt: skip
+        schema=["item", "system", "text"],
+        orient="row",
+    ).write_csv(folder / "responses.csv")
     panel = [{"name": "judge", "model": "simulated:a", "model_options": judge}]
     raw = {
         "name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
@@ -29,16 +30,19 @@ def study_of(folder, *, items=40, human=True, answer="keep a fixed bedtime", **j
         rows = [
             (n, s, h, a, (7 * k + len(s) + len(a) + (h == "ben")) % 5 + 1)
             for k, n in enumerate(names)
-            for s in ("warm", "plain") for h in ("ann", "ben") for a in ("Empathy", "Guidance")
-        ]  # fmt: skip
+            for s in ("warm", "plain")
+            for h in ("ann", "ben")
+            for a in ("Empathy", "Guidance")
+        ]
         columns = ["item", "system", "rater", "attribute", "score"]
         pl.DataFrame(rows, schema=columns, orient="row").write_csv(folder / "human.csv")
         raw["panel"] = [
             *panel, {"name": "ann", "kind": "human"}, {"name": "ben", "kind": "human"}
         ]  # fmt: skip
         raw["data"] = {
-            "reference": ["ann", "ben"], "sources": [{"path": "human.csv", "layout": "long"}]
-        }  # fmt: skip
+            "reference": ["ann", "ben"],
+            "sources": [{"path": "human.csv", "layout": "long"}],
+        }
     return build_study(raw, folder=str(folder))
 
 

@@ -58,9 +58,12 @@ class Reader:
     def run(self, words):
         """One command, whose output is one object."""
         done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=self.folder, capture_output=True, text=True,
+            [sys.executable, "-m", *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         return json.loads(done.stdout)
 
     def answers(self, questions):

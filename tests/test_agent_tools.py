@@ -74,10 +74,18 @@ def test_no_attempt_comes_out(request, user):
         if os.getuid() != 0:
             pytest.skip("only root may become another user")
         try:
-            able = subprocess.run(
-                [sys.executable, "-c", "import voirdire_judges"], user=4242, group=4242,
-                extra_groups=[], env={}, check=False, capture_output=True,
-            ).returncode == 0  # fmt: skip
+            able = (
+                subprocess.run(
+                    [sys.executable, "-c", "import voirdire_judges"],
+                    user=4242,
+                    group=4242,
+                    extra_groups=[],
+                    env={},
+                    check=False,
+                    capture_output=True,
+                ).returncode
+                == 0
+            )
         except PermissionError:
             able = False
         if not able:
@@ -107,8 +115,11 @@ def test_no_attempt_comes_out(request, user):
             ran = subprocess.run(
                 [sys.executable, "-c", DRIVER, json.dumps(known)],
                 env={"OPENAI_API_KEY": "held-for-tests", "PYTHONPATH": str(Path(__file__).parent)},
-                capture_output=True, text=True, check=False, **who,
-            )  # fmt: skip
+                capture_output=True,
+                text=True,
+                check=False,
+                **who,
+            )
     assert ran.returncode == 0, ran.stderr
     outcome = json.loads(ran.stdout)
     assert outcome["who"] == (4242 if who else os.getuid())
@@ -217,9 +228,11 @@ def test_what_the_kernel_lacks_is_named_and_can_be_required():
 
 def test_the_filter_knows_each_call_once():
     numbers = [
-        *python_tool_program.CALLS.values(), *python_tool_program.BARRED.values(),
-        *(both for both, _, _ in python_tool_program.ARGUED.values()), python_tool_program._CLONE,
-    ]  # fmt: skip
+        *python_tool_program.CALLS.values(),
+        *python_tool_program.BARRED.values(),
+        *(both for both, _, _ in python_tool_program.ARGUED.values()),
+        python_tool_program._CLONE,
+    ]
     for at in range(2):
         there = [both[at] for both in numbers if both[at] is not None]
         assert len(there) == len(set(there))
@@ -233,8 +246,11 @@ def test_the_numbers_are_those_of_the_kernels_headers():
         if not path.exists():
             continue
         named = dict(re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)", path.read_text()))
-        tables = (python_tool_program.CALLS, python_tool_program.BARRED,
-                  {name: both for name, (both, _, _) in python_tool_program.ARGUED.items()})  # fmt: skip
+        tables = (
+            python_tool_program.CALLS,
+            python_tool_program.BARRED,
+            {name: both for name, (both, _, _) in python_tool_program.ARGUED.items()},
+        )
         for name, both in (pair for table in tables for pair in table.items()):
             told = named.get(name) or named.get({"newfstatat": "fstatat"}.get(name, ""))
             assert both[at] == (None if told is None else int(told)), name

@@ -187,8 +187,17 @@ def test_several_tools_of_one_entry_are_allowed_one_by_one(tmp_path):
         names = [tool["function"]["name"] for tool in server.requests[0].body["tools"]]
     assert names == ["word_count"]
     with pytest.raises(InputError, match="'fly' is unknown"):
-        make_tools([{"use": "langchain", "path": study.panel[0].options["tools"][0]["path"],
-                     "only": ["fly"]}], study, plugins())  # fmt: skip
+        make_tools(
+            [
+                {
+                    "use": "langchain",
+                    "path": study.panel[0].options["tools"][0]["path"],
+                    "only": ["fly"],
+                }
+            ],
+            study,
+            plugins(),
+        )
 
 
 def test_an_unknown_option_of_a_judge_is_named_with_those_there_are(tmp_path):

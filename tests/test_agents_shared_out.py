@@ -54,10 +54,15 @@ def panel(form, server):
         for role, name in (("judge", "judge"), ("advocate", "adv"))
     }
     return [
-        {"name": "looker", "use": "agent", "model": f"{form}:m", **asked,
-         "options": {"tools": ["calculate"]}},
+        {
+            "name": "looker",
+            "use": "agent",
+            "model": f"{form}:m",
+            **asked,
+            "options": {"tools": ["calculate"]},
+        },
         {"name": "arguing", "use": "debate", "models": voices, "options": {"rounds": 1}},
-    ]  # fmt: skip
+    ]
 
 
 def study(folder, form, server, items=6, **more):
@@ -101,8 +106,16 @@ def test_first_steps_go_in_batches_and_further_ones_live(tmp_path, form):
 
 
 def command(folder, *arguments):
-    return [sys.executable, "-m", "voirdire", "run", str(folder / "study.toml"), "--out",
-            str(folder / "a"), *arguments]  # fmt: skip
+    return [
+        sys.executable,
+        "-m",
+        "voirdire",
+        "run",
+        str(folder / "study.toml"),
+        "--out",
+        str(folder / "a"),
+        *arguments,
+    ]
 
 
 def kept_calls(folder):
@@ -141,19 +154,28 @@ def test_a_kill_amid_the_further_steps_pays_no_kept_call_twice(tmp_path, way):
 
     with WireServer(slow) as server:
         study(tmp_path, "openai", server, concurrency=2, start_concurrency=2)
-        process = subprocess.Popen(command(tmp_path, *way), start_new_session=True,
-                                   stdout=subprocess.DEVNULL)  # fmt: skip
+        process = subprocess.Popen(
+            command(tmp_path, *way), start_new_session=True, stdout=subprocess.DEVNULL
+        )
         assert held.wait(300)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         waits.set()
         kept = kept_calls(tmp_path / "a")
-        done = subprocess.run(command(tmp_path, *way, "--resume"), capture_output=True, text=True,
-                              timeout=600, check=False)  # fmt: skip
+        done = subprocess.run(
+            command(tmp_path, *way, "--resume"),
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         asked = Counter(json.dumps(seen.body, sort_keys=True) for seen in server.requests)
-        twice = {call_of(seen) for seen in server.requests
-                 if asked[json.dumps(seen.body, sort_keys=True)] > 1}  # fmt: skip
+        twice = {
+            call_of(seen)
+            for seen in server.requests
+            if asked[json.dumps(seen.body, sort_keys=True)] > 1
+        }
     # A step is asked only when the one before is on the disk: at least the call of that tool is.
     assert any(rater == "looker" and step == 0 for rater, _, step in kept)
     assert twice  # the call that was on its way

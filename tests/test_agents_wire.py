@@ -62,9 +62,13 @@ def test_whatever_tools_do_the_model_is_told_and_the_run_goes_on(
         if "RuntimeError" not in body:
             return Answer("I try all.", calls=BAD)
         for said in (
-            "the arguments", "Error: RuntimeError: no 4", "no result in time", "more characters",
-            "there is no tool 'flies'", "Ignore the rubric",
-        ):  # fmt: skip
+            "the arguments",
+            "Error: RuntimeError: no 4",
+            "no result in time",
+            "more characters",
+            "there is no tool 'flies'",
+            "Ignore the rubric",
+        ):
             assert said in body, said
         assert len(body) < 30_000
         return '{"Empathy": 2}'
@@ -116,8 +120,15 @@ def _results(seen, form):
     if form == "google":
         return json.dumps([c for c in body["contents"] if "functionResponse" in json.dumps(c)])
     parts = body.get("messages") or body.get("input")
-    return json.dumps([p for p in parts if "tool_call_id" in p or "tool_result" in json.dumps(p)
-                       or p.get("type") == "function_call_output"])  # fmt: skip
+    return json.dumps(
+        [
+            p
+            for p in parts
+            if "tool_call_id" in p
+            or "tool_result" in json.dumps(p)
+            or p.get("type") == "function_call_output"
+        ]
+    )
 
 
 def test_thoughts_are_kept_without_keys_and_go_back(tmp_path):
@@ -140,9 +151,12 @@ def test_thoughts_are_kept_without_keys_and_go_back(tmp_path):
 
 def test_loops_that_ask_end_at_max_steps(tmp_path):
     with WireServer(
-        lambda seen: '{"Empathy": 1}' if seen.model == "second"
-        else Answer("", calls=[("second", '{"text": "x"}')])
-    ) as server:  # fmt: skip
+        lambda seen: (
+            '{"Empathy": 1}'
+            if seen.model == "second"
+            else Answer("", calls=[("second", '{"text": "x"}')])
+        )
+    ) as server:
         panel = agent(server, "openai", [{"use": "ask", "name": "second"}], max_steps=3)
         panel["models"] = {"second": "openai:second"}
         result = run(study_of(tmp_path, panel), tmp_path / "a", quiet=True)
@@ -244,10 +258,14 @@ def test_a_kill_in_the_middle_of_a_debate_resumes_at_the_step(tmp_path, capsys, 
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     for said in (
-        "debate as judge on i0 / warm, run 1, step 0", "debate as advocate on i0 / warm, run 1",
-        "sent, as system:", "You are the critic in a debate", "Below the others speak",
-        "Others have argued about this text", "the defender:",
-    ):  # fmt: skip
+        "debate as judge on i0 / warm, run 1, step 0",
+        "debate as advocate on i0 / warm, run 1",
+        "sent, as system:",
+        "You are the critic in a debate",
+        "Below the others speak",
+        "Others have argued about this text",
+        "the defender:",
+    ):
         assert said in shown, said
     assert all(line.startswith(("debate as ", "    ")) for line in shown.splitlines())
 
@@ -287,7 +305,7 @@ def test_a_true_agent_and_a_true_debate_with_the_small_local_model(tmp_path, mon
     model = {
         "model": "hf:smollm2",
         "model_options": {"path": str(file), "threads": 1, "local_files_only": True},
-    }  # fmt: skip
+    }
     agent = {"tools": ["calculate"], "max_steps": 2, "judge": "shown"}
     debate = {"rounds": 1, "prompts": "short.toml"}
     study = study_of(

@@ -48,17 +48,44 @@ def test_a_corpus_is_written_with_its_counts(tmp_path):
     names = ["nr", "who", "body", "fear"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "posts.csv")
     said = voirdire(
-        "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
-        "--lexicon", "fear", "--top", 10, "--sample", 4, "--out", tmp_path / "corpus",
-    )  # fmt: skip
+        "corpus",
+        tmp_path / "posts.csv",
+        "--id",
+        "nr",
+        "--author",
+        "who",
+        "--text",
+        "body",
+        "--lexicon",
+        "fear",
+        "--top",
+        10,
+        "--sample",
+        4,
+        "--out",
+        tmp_path / "corpus",
+    )
     assert last_step(said) == ["random", "sample", "of", "4", "4", "2"]
     written = [pl.read_csv(tmp_path / "corpus" / f"{name}.csv") for name in ("sample", "rest")]
     assert [frame.height for frame in written] == [4, 6]
     (tmp_path / "mine.txt").write_text("nobody says this\n", encoding="utf-8")
-    none = json.loads(voirdire(
-        "corpus", tmp_path / "posts.csv", "--id", "nr", "--author", "who", "--text", "body",
-        "--patterns", tmp_path / "mine.txt", "--out", tmp_path / "none", "--json",
-    ))  # fmt: skip
+    none = json.loads(
+        voirdire(
+            "corpus",
+            tmp_path / "posts.csv",
+            "--id",
+            "nr",
+            "--author",
+            "who",
+            "--text",
+            "body",
+            "--patterns",
+            tmp_path / "mine.txt",
+            "--out",
+            tmp_path / "none",
+            "--json",
+        )
+    )
     assert "random sample" in str(none["tables"])
 
 
@@ -70,9 +97,19 @@ def test_authors_reach_the_study_and_keep_their_posts_apart(tmp_path):
         )
         one.write_csv(tmp_path / f"{name}.csv")
     said = voirdire(
-        "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv", "--author", "who",
-        "--model", "simulated:a", "--model", "openai:a", "--out", tmp_path / "angst",
-    )  # fmt: skip
+        "study",
+        tmp_path / "gold.csv",
+        "--silver",
+        tmp_path / "silver.csv",
+        "--author",
+        "who",
+        "--model",
+        "simulated:a",
+        "--model",
+        "openai:a",
+        "--out",
+        tmp_path / "angst",
+    )
     assert "left out 1 silver posts without both labels" in said
     study = load_study(tmp_path / "angst" / "study.toml")
     assert study.items is not None
@@ -92,10 +129,23 @@ def test_a_study_is_written_beside_tidy_posts_and_the_grid_of_a3(tmp_path):
     )
     posts(9, 4, "s").write_ndjson(tmp_path / "silver.jsonl")
     said = voirdire(
-        "study", tmp_path / "given.csv", "--id", "nr", "--depression", "low", "--model",
-        "simulated:a", "--silver", tmp_path / "silver.jsonl", "--scale", "phq9=5", "--runs", 2,
-        "--out", tmp_path / "angst",
-    )  # fmt: skip
+        "study",
+        tmp_path / "given.csv",
+        "--id",
+        "nr",
+        "--depression",
+        "low",
+        "--model",
+        "simulated:a",
+        "--silver",
+        tmp_path / "silver.jsonl",
+        "--scale",
+        "phq9=5",
+        "--runs",
+        2,
+        "--out",
+        tmp_path / "angst",
+    )
     assert "7 raters, 6 posts" in said
     assert "No result licenses clinical use" in said
     study = load_study(tmp_path / "angst" / "study.toml")

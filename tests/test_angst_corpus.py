@@ -85,8 +85,11 @@ def test_agreement_and_its_identity():
     n = 300
     first = rng.integers(0, 2, (n, 2))
     second = np.where(rng.random((n, 2)) < 0.85, first, 1 - first)
-    rows = [(str(i), who, *map(int, values[i])) for who, values in (("a", first), ("b", second))
-            for i in range(n)]  # fmt: skip
+    rows = [
+        (str(i), who, *map(int, values[i]))
+        for who, values in (("a", first), ("b", second))
+        for i in range(n)
+    ]
     names = ["item", "annotator", "depression", "anxiety"]
     found = agreement(pl.DataFrame(rows, schema=names, orient="row"), ["a", "b"])
     for label, column in (("depression", 0), ("anxiety", 1)):

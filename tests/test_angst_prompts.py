@@ -54,9 +54,14 @@ def test_the_reported_bug_a16(shared, variant):
 
 @pytest.mark.parametrize(
     ("text", "finish", "status"),
-    [("", "stop", "blank"), ("No idea, sorry", "refusal", "refused"), ("", "error", "failed"),
-     ("it may be either", "stop", "unparsable"), ('{"depression": "ye', "length", "truncated")],
-)  # fmt: skip
+    [
+        ("", "stop", "blank"),
+        ("No idea, sorry", "refusal", "refused"),
+        ("", "error", "failed"),
+        ("it may be either", "stop", "unparsable"),
+        ('{"depression": "ye', "length", "truncated"),
+    ],
+)
 def test_an_answer_has_three_states(text, finish, status):
     found = make(task="comorbidity").parse([Reply(text, finish)])
     assert found.scores == {"depression": None, "anxiety": None}
@@ -87,12 +92,14 @@ def with_fixed(task, pool="answered"):
 def test_examples_stand_before_the_post_as_in_table_9():
     said = prompt(with_fixed("comorbidity"), "A new post.")
     parts = [
-        "Below are posts", "Post: ```\nOne calm day.\n```",
-        'Assessment: {"depression": "no", "anxiety": "no"}', "One tense day.",
+        "Below are posts",
+        "Post: ```\nOne calm day.\n```",
+        'Assessment: {"depression": "no", "anxiety": "no"}',
+        "One tense day.",
         'Assessment: {"depression": "yes", "anxiety": "yes"}',
         "Based on the above, assess the content of the following post:",
         "Post: ```\nA new post.\n```\nAssessment:",
-    ]  # fmt: skip
+    ]
     places = [said.index(part) for part in parts]
     assert places == sorted(places)
     assert said.endswith("Assessment:")
@@ -110,13 +117,21 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
     from word_embedder import WordEmbedder
 
     pl.DataFrame(
-        {"id": ["s1", "s2", "s3"], "text": ["a red kite", "a blue kite", "tea and toast"],
-         "depression": [1, 0, 0], "anxiety": [0, 1, 0], "author": ["ann", "ben", "cleo"]}
-    ).write_csv(tmp_path / "silver.csv")  # fmt: skip
+        {
+            "id": ["s1", "s2", "s3"],
+            "text": ["a red kite", "a blue kite", "tea and toast"],
+            "depression": [1, 0, 0],
+            "anxiety": [0, 1, 0],
+            "author": ["ann", "ben", "cleo"],
+        }
+    ).write_csv(tmp_path / "silver.csv")
     pl.DataFrame(
-        {"id": ["g1", "g2", "s2"], "text": ["my red kite", "that red kite", "a blue kite"],
-         "author": ["dan", "ann", "ben"]}
-    ).write_csv(tmp_path / "gold.csv")  # fmt: skip
+        {
+            "id": ["g1", "g2", "s2"],
+            "text": ["my red kite", "that red kite", "a blue kite"],
+            "author": ["dan", "ann", "ben"],
+        }
+    ).write_csv(tmp_path / "gold.csv")
     examples = {
         "pool": "silver.csv",
         "k": 1,
@@ -126,10 +141,13 @@ def test_a_study_hands_its_items_and_folder_to_the_selector(tmp_path):
     }
     rater = {"name": "few", "kind": "annotator", "use": "angst", "model": "simulated:m"}
     study = build_study(
-        {"name": "t", "items": {"path": "gold.csv", "extra": ["author"]},
-         "panel": [{**rater, "options": {"task": "depression", "examples": examples}}]},
+        {
+            "name": "t",
+            "items": {"path": "gold.csv", "extra": ["author"]},
+            "panel": [{**rater, "options": {"task": "depression", "examples": examples}}],
+        },
         folder=str(tmp_path),
-    )  # fmt: skip
+    )
     (participant,) = participants(study, plugins())
     shots = participant.rater.examples
     shots.options["embedder"] = WordEmbedder()

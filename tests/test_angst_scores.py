@@ -28,17 +28,25 @@ from voirdire.tabular import Marked
 
 
 def rated(rater, label, values, run=1):
-    return [(f"i{n}", rater, run, label, None if v is None else float(v), "ok")
-            for n, v in enumerate(values)]  # fmt: skip
+    return [
+        (f"i{n}", rater, run, label, None if v is None else float(v), "ok")
+        for n, v in enumerate(values)
+    ]
 
 
 def frame_of(*parts):
     return pl.DataFrame(
         [row for part in parts for row in part],
-        schema={"item": pl.String, "rater": pl.String, "run": pl.Int32, "attribute": pl.String,
-                "score": pl.Float64, "status": pl.String},
+        schema={
+            "item": pl.String,
+            "rater": pl.String,
+            "run": pl.Int32,
+            "attribute": pl.String,
+            "score": pl.Float64,
+            "status": pl.String,
+        },
         orient="row",
-    )  # fmt: skip
+    )
 
 
 RNG = np.random.default_rng(11)
@@ -100,8 +108,10 @@ def test_the_papers_table_6_holds_parts_too(shared):
     found = json.loads(path.read_text(encoding="utf-8"))["paper_004"]
     shares = found["table6_columns_are_weighted_shares"]
     weight = shares["weight_depression"]
-    counts = [found["class_shares_implied"][label]["implied_count_of_2876"]
-              for label in ("depression", "anxiety")]  # fmt: skip
+    counts = [
+        found["class_shares_implied"][label]["implied_count_of_2876"]
+        for label in ("depression", "anxiety")
+    ]
     assert counts[0] / sum(counts) == pytest.approx(weight, abs=5e-4)
     for row in shares["rows"]:
         f1 = row["depression_col"] / weight, row["anxiety_col"] / (1 - weight)
@@ -116,10 +126,12 @@ def test_missing_answers_are_counted_and_one_run_has_no_deviation():
 
 def test_a_task_needs_the_gold_label_of_its_own_alone():
     frame = frame_of(
-        rated("gold", "depression", [1, 0, 1, 0]), rated("gold", "anxiety", [None, 0, 1, None]),
-        rated("one", "depression", [1, 0, 0, 0]), rated("two", "anxiety", [1, 0, 1, 1]),
+        rated("gold", "depression", [1, 0, 1, 0]),
+        rated("gold", "anxiety", [None, 0, 1, None]),
+        rated("one", "depression", [1, 0, 0, 0]),
+        rated("two", "anxiety", [1, 0, 1, 1]),
         rated("two", "depression", [1, 0, 1, 1]),
-    )  # fmt: skip
+    )
     n = {one.rater: one.answers for one in methods_of(frame, "gold", LABELS)}
     assert n == {"one": 4, "two": 2}
 
@@ -127,8 +139,9 @@ def test_a_task_needs_the_gold_label_of_its_own_alone():
 def test_a_mean_of_fewer_runs_says_so():
     frame = frame_of(
         rated("gold", "depression", [1, 0, 1, 0]),
-        rated("one", "depression", [1, 0, 1, 0], 1), rated("one", "depression", [0, 0, 0, 0], 2),
-    )  # fmt: skip
+        rated("one", "depression", [1, 0, 1, 0], 1),
+        rated("one", "depression", [0, 0, 0, 0], 2),
+    )
     frame = pl.concat([frame, frame_of(rated("gold", "anxiety", [0, 0, 0, 0]))])
     per_class = method_sections(methods_of(frame, "gold", LABELS, "control"), {})[1]
     assert per_class.title == "Depression and control, each class"
@@ -242,17 +255,25 @@ def test_labels_asked_apart_stand_in_one_table(tmp_path):
     frame = pl.DataFrame({"id": ["1", "2", "3"], "text": ["one", "two", "three"]})
     frame.write_csv(tmp_path / "posts.csv")
     panel = [
-        {"name": label, "kind": "annotator", "use": "angst", "model": "simulated:a", "runs": 2,
-         "temperature": 1.0, "options": {"task": label}}
+        {
+            "name": label,
+            "kind": "annotator",
+            "use": "angst",
+            "model": "simulated:a",
+            "runs": 2,
+            "temperature": 1.0,
+            "options": {"task": label},
+        }
         for label in LABELS
-    ]  # fmt: skip
+    ]
     raw = {"name": "apart", "items": {"path": "posts.csv"}, "panel": panel}
     running.run(build_study(raw, folder=str(tmp_path)), tmp_path / "session", quiet=True)
     titles = [section.title for section in examine(tmp_path / "session").sections]
     assert len(titles) == len(set(titles))
     assert not any("(" in title for title in titles)
     replies = next(
-        section.table for section in examine(tmp_path / "session").sections
+        section.table
+        for section in examine(tmp_path / "session").sections
         if section.title.startswith("Labels: what became")
-    )  # fmt: skip
+    )
     assert [row[0] for row in replies.rows] == list(LABELS)

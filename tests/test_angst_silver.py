@@ -80,8 +80,12 @@ def test_classes_and_names():
     pairs = [(0, 0), (1, 0), (0, 1), (1, 1), (None, 1)]
     frame = pl.DataFrame(pairs, schema=["depression", "anxiety"], orient="row")
     assert with_class(frame)["class"].to_list() == [
-        "control", "depression", "anxiety", "comorbid", None,
-    ]  # fmt: skip
+        "control",
+        "depression",
+        "anxiety",
+        "comorbid",
+        None,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,28 @@ def whole(folder, minilm, *, silver, gold, runs):
             "-q",
         )
         voirdire(
-            "paper", "angst", "study", folder / "gold.csv", *model, "--out", folder / "angst",
-            "--silver", folder / "silver" / "silver.jsonl", "--embedder", minilm,
-            "--scale", "phq9=5", "--scale", "madrs=20", "--scale", "hamilton", "--scale", "bai=30",
-            "--runs", runs,
-        )  # fmt: skip
+            "paper",
+            "angst",
+            "study",
+            folder / "gold.csv",
+            *model,
+            "--out",
+            folder / "angst",
+            "--silver",
+            folder / "silver" / "silver.jsonl",
+            "--embedder",
+            minilm,
+            "--scale",
+            "phq9=5",
+            "--scale",
+            "madrs=20",
+            "--scale",
+            "hamilton",
+            "--scale",
+            "bai=30",
+            "--runs",
+            runs,
+        )
         result = run(folder / "angst" / "study.toml", folder / "session", quiet=True)
         assert result.complete
         return said, server.count
@@ -117,8 +134,19 @@ def test_end_to_end_on_a_small_corpus(tmp_path, minilm):
         text = study_to_toml(known.model_copy(update={"data": allowed}))
         study.write_text(text, encoding="utf-8")
         out = tmp_path / f"report{most}"
-        voirdire("examine", "angst", "--data", tmp_path / "session", "--out", out, "--resamples", 0,
-                 "--format", "md,html,json,csv", "--no-figures")  # fmt: skip
+        voirdire(
+            "examine",
+            "angst",
+            "--data",
+            tmp_path / "session",
+            "--out",
+            out,
+            "--resamples",
+            0,
+            "--format",
+            "md,html,json,csv",
+            "--no-figures",
+        )
         printed = "".join(p.read_text(encoding="utf-8") for p in out.rglob("*") if p.is_file())
         assert "As Table 6" in printed or "as Table 6" in printed
         shown = [text for text in texts if text[: max(most - 2, 12)] in printed]
@@ -142,11 +170,25 @@ def test_random_examples_do_not_help_and_nearest_do(tmp_path, minilm):
     with WireServer(answer, keep=False) as server:
         for selector in ("nearest", "random"):
             voirdire(
-                "paper", "angst", "study", tmp_path / "gold.csv", "--silver", tmp_path / "silver.csv",
-                "--model", "compatible:m", "--model-option", f"base_url={server.openai}",
-                "--selector", selector, "--embedder", minilm, "--runs", 1,
-                "--out", tmp_path / selector,
-            )  # fmt: skip
+                "paper",
+                "angst",
+                "study",
+                tmp_path / "gold.csv",
+                "--silver",
+                tmp_path / "silver.csv",
+                "--model",
+                "compatible:m",
+                "--model-option",
+                f"base_url={server.openai}",
+                "--selector",
+                selector,
+                "--embedder",
+                minilm,
+                "--runs",
+                1,
+                "--out",
+                tmp_path / selector,
+            )
             run(tmp_path / selector / "study.toml", tmp_path / f"{selector}-session", quiet=True)
     gains = {}
     for selector in ("nearest", "random"):

@@ -25,8 +25,10 @@ def voirdire(*arguments):
 
 
 def test_a_second_rater_verifies_and_what_is_not_confirmed_is_filtered(tmp_path):
-    questions = [{"id": f"q{n}", "question": f"Which {n}?", "choices": ["tea", "rain"],
-                  "answer": "A"} for n in range(5)]  # fmt: skip
+    questions = [
+        {"id": f"q{n}", "question": f"Which {n}?", "choices": ["tea", "rain"], "answer": "A"}
+        for n in range(5)
+    ]
     (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, questions)))
     said = {  # by question: what ann and ben say of it; ben has not looked at the last one
         "q0": ("yes", "yes"), "q1": ("yes", "no"), "q2": ("no", "no"), "q3": ("yes", "yes"),
@@ -35,8 +37,20 @@ def test_a_second_rater_verifies_and_what_is_not_confirmed_is_filtered(tmp_path)
     rows = [(q, who, one) for q, both in said.items() for who, one in zip("ab", both, strict=True)]
     checks = pl.DataFrame(rows, schema=["item", "annotator", "sound"], orient="row")
     checks.write_csv(tmp_path / "checks.csv")
-    asked = ("annotators", tmp_path / "checks.csv", "--primary", "a", "--primary", "b", "--rule",
-             "unanimous", "--items", tmp_path / "exam.jsonl", "--json", "--keep")  # fmt: skip
+    asked = (
+        "annotators",
+        tmp_path / "checks.csv",
+        "--primary",
+        "a",
+        "--primary",
+        "b",
+        "--rule",
+        "unanimous",
+        "--items",
+        tmp_path / "exam.jsonl",
+        "--json",
+        "--keep",
+    )
     found = json.loads(voirdire(*asked, "sound", "--out", tmp_path / "kept.csv"))["tables"]
     counts = {row["What"]: row["Count"] for row in found[1]["rows"]}
     assert (counts["items"], counts["left"]) == (5, 2)
@@ -61,11 +75,21 @@ def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
     texts.write_csv(tmp_path / "posts.csv")
     found = json.loads(
         voirdire(
-            "annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "b",
-            "--secondary", "c", "--items", tmp_path / "posts.csv", "--out", tmp_path / "gold.csv",
+            "annotators",
+            tmp_path / "labels.csv",
+            "--primary",
+            "a",
+            "--primary",
+            "b",
+            "--secondary",
+            "c",
+            "--items",
+            tmp_path / "posts.csv",
+            "--out",
+            tmp_path / "gold.csv",
             "--json",
         )
-    )["tables"]  # fmt: skip
+    )["tables"]
     first = {(row["Label"], row["Coefficient"]): row for row in found[0]["rows"]}
     assert first["depression", "agreement"]["Value"] == pytest.approx(7 / 8)
     assert first["anxiety", "alpha"]["Value"] is None  # nobody ever says yes
@@ -76,8 +100,9 @@ def test_annotators_are_compared_and_their_conflicts_settled(tmp_path):
     gold = pl.read_csv(tmp_path / "gold.csv")
     assert gold["depression"].to_list() == [1, 0] * 4
     assert gold["text"].to_list() == ["A calm day."] * 8  # so that a study can be written of it
-    assert "Agreement" in voirdire("annotators", tmp_path / "labels.csv", "--primary", "a",
-                                   "--primary", "c")  # fmt: skip
+    assert "Agreement" in voirdire(
+        "annotators", tmp_path / "labels.csv", "--primary", "a", "--primary", "c"
+    )
 
 
 def test_final_labels_are_not_left_unwritten_in_silence(tmp_path):
@@ -91,8 +116,15 @@ def test_final_labels_are_not_left_unwritten_in_silence(tmp_path):
     voirdire(*asked, "--rule", "majority", "--out", tmp_path / "gold.csv")
     assert pl.read_csv(tmp_path / "gold.csv")["depression"].to_list() == [1]
     pl.DataFrame({"id": ["2"], "text": ["x"]}).write_csv(tmp_path / "posts.csv")
-    found = call(*asked, "--rule", "majority", "--items", tmp_path / "posts.csv",
-                 "--out", tmp_path / "gold.csv")  # fmt: skip
+    found = call(
+        *asked,
+        "--rule",
+        "majority",
+        "--items",
+        tmp_path / "posts.csv",
+        "--out",
+        tmp_path / "gold.csv",
+    )
     assert "there is no item '1', which has labels" in str(found.exception)
 
 
@@ -112,11 +144,17 @@ def test_a_misspelled_column_is_not_replaced_by_another(tmp_path, flags, message
 
 def test_a_corpus_is_analysed_by_class_and_against_others(tmp_path):
     posts(120, 1, "a").write_csv(tmp_path / "one.csv")
-    posts(60, 2, "b").with_columns(
-        text=pl.col("text").str.replace_all("the", "ze")
-    ).write_csv(tmp_path / "two.csv")  # fmt: skip
-    said = voirdire("corpora", tmp_path / "one.csv", *LABELS, "--against", f"two={tmp_path / 'two.csv'}",
-                    "--json")  # fmt: skip
+    posts(60, 2, "b").with_columns(text=pl.col("text").str.replace_all("the", "ze")).write_csv(
+        tmp_path / "two.csv"
+    )
+    said = voirdire(
+        "corpora",
+        tmp_path / "one.csv",
+        *LABELS,
+        "--against",
+        f"two={tmp_path / 'two.csv'}",
+        "--json",
+    )
     classes, others = json.loads(said)["tables"]
     assert len(classes["rows"]) == 6
     assert {row["mmd2"] for row in classes["rows"]} == {None}

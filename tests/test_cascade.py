@@ -114,8 +114,18 @@ def test_policies_are_tested_in_their_order_by_cluster():
 
 def test_the_command_prices_and_remembers(tmp_path):
     panel()[0].write_csv(tmp_path / "judged.csv")
-    asked = ("cascade", "judged.csv", "--reference", "human", "--agree", "0.85", "--gate", "4",
-             "--person", "1")  # fmt: skip
+    asked = (
+        "cascade",
+        "judged.csv",
+        "--reference",
+        "human",
+        "--agree",
+        "0.85",
+        "--gate",
+        "4",
+        "--person",
+        "1",
+    )
     missing = voirdire(*asked, "--price", "judge_0=0.001", cwd=tmp_path)
     assert missing.returncode != 0
     assert "--price judge_1=" in " ".join(missing.stderr.split())
@@ -147,9 +157,21 @@ def test_what_was_certified_is_held_by_the_lock_until_a_judge_of_it_changes(tmp_
     frame.write_csv(tmp_path / "judged.csv")
     both = ("--price", "judge_0=0.001", "--price", "judge_1=0.02")
     done = voirdire(
-        "cascade", "judged.csv", "--reference", "human", "--agree", "0.85", "--gate", "4",
-        "--person", "1", *both, "--out", "out", cwd=tmp_path,
-    )  # fmt: skip
+        "cascade",
+        "judged.csv",
+        "--reference",
+        "human",
+        "--agree",
+        "0.85",
+        "--gate",
+        "4",
+        "--person",
+        "1",
+        *both,
+        "--out",
+        "out",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     certificate = read_certificate(tmp_path / "out" / "cascade.toml")
     assert certificate.judges[0] == "judge_0"
@@ -157,9 +179,17 @@ def test_what_was_certified_is_held_by_the_lock_until_a_judge_of_it_changes(tmp_
     # Ratings of a file are asked by no study.
     assert not (tmp_path / "out" / "study.toml").exists()
     frozen = voirdire(
-        "gate", "freeze", "judged.csv", "--reference", "human", "--as", "judge.lock",
-        "--cascade", "out/cascade.toml", cwd=tmp_path,
-    )  # fmt: skip
+        "gate",
+        "freeze",
+        "judged.csv",
+        "--reference",
+        "human",
+        "--as",
+        "judge.lock",
+        "--cascade",
+        "out/cascade.toml",
+        cwd=tmp_path,
+    )
     assert frozen.returncode == 0, frozen.stderr
     assert "Certified: ask judge_0" in frozen.stdout
     lock = read_lock(tmp_path / "judge.lock")
@@ -205,10 +235,25 @@ item = "item"
         "utf-8",
     )
     done = voirdire(
-        "cascade", "study.toml", "--reference", "human", "--agree", "0.85", "--gate", "4",
-        "--person", "1", "--price", "judge_0=0.001", "--price", "judge_1=0.02", "--out", "out",
-        "--json", cwd=tmp_path,
-    )  # fmt: skip
+        "cascade",
+        "study.toml",
+        "--reference",
+        "human",
+        "--agree",
+        "0.85",
+        "--gate",
+        "4",
+        "--person",
+        "1",
+        "--price",
+        "judge_0=0.001",
+        "--price",
+        "judge_1=0.02",
+        "--out",
+        "out",
+        "--json",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stdout
     made = load_study(tmp_path / "out" / "study.toml")
     assert tuple(rater.name for rater in made.panel) == tuple(

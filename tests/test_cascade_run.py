@@ -71,14 +71,29 @@ def made(tmp_path_factory):
     chance = np.random.default_rng(0)
     labels = [
         (*key, row["small"] if row["small"] <= 2 else row["large"])
-        for key, row in said.items() if chance.random() < 0.8
-    ]  # fmt: skip
+        for key, row in said.items()
+        if chance.random() < 0.8
+    ]
     pl.DataFrame(labels, ["item", "system", "human"], orient="row").write_csv(folder / "labels.csv")
     done = voirdire(
-        "cascade", "session", "--human", "labels.csv", "--agree", "0.9", "--gate", "3",
-        "--price", "small=0.001", "--price", "large=0.05", "--person", "1", "--out", "out",
+        "cascade",
+        "session",
+        "--human",
+        "labels.csv",
+        "--agree",
+        "0.9",
+        "--gate",
+        "3",
+        "--price",
+        "small=0.001",
+        "--price",
+        "large=0.05",
+        "--person",
+        "1",
+        "--out",
+        "out",
         cwd=folder,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return folder
 

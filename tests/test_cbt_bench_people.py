@@ -62,9 +62,13 @@ def believed(tmp_path_factory):
     labels = ["helpless", "unlovable", "worthless"]
     people = answers(folder / "people.csv", [f"p{n}" for n in range(30)], labels)
     write_label_study(
-        folder / "s", "pc", folder, ["simulated:a"], people=people,
+        folder / "s",
+        "pc",
+        folder,
+        ["simulated:a"],
+        people=people,
         model_options={"answers": ["a", "a, b", "c"]},
-    )  # fmt: skip
+    )
     voirdire("run", folder / "s" / "study.toml", "--out", folder / "session", "--quiet")
     return folder
 
@@ -81,7 +85,8 @@ def test_the_mean_of_two_people_stands_beside_the_rows(believed):
 
 def test_a_note_of_look_stands_against_the_error(believed):
     errors = tables(examine("cbt_bench", data=believed / "session", resamples=0))[
-        "CBT-PC: error cases"]  # fmt: skip
+        "CBT-PC: error cases"
+    ]
     first = next(row for row in errors.records() if row["Rater"] == "a" and row["Missed"] != "none")
     label = first["Missed"].split("; ")[0]
     path = hand_labels_path(believed / "session")
@@ -145,9 +150,13 @@ def test_the_first_screen_of_level_1_is_its_accuracy(tmp_path):
     exam = question_file(tmp_path, 24)
     people = answers(tmp_path / "people.csv", [str(n + 1) for n in range(25)], "ABCD")
     write_question_study(
-        tmp_path / "s", exam, ["simulated:a"], people=people, columns={"type": "kind"},
+        tmp_path / "s",
+        exam,
+        ["simulated:a"],
+        people=people,
+        columns={"type": "kind"},
         model_options={"answers": ["A", "B"]},
-    )  # fmt: skip
+    )
     voirdire("run", tmp_path / "s" / "study.toml", "--out", tmp_path / "session", "--quiet")
     said = voirdire("examine", "cbt_bench", "--data", tmp_path / "session", "--out", tmp_path / "r")
     lines = [line for line in said.splitlines() if line.strip()]
@@ -213,11 +222,20 @@ def test_intervals_at_equal_length_hold_their_level():
 def test_the_table_of_equal_length_names_what_it_rests_on():
     items = [f"e{n}" for n in range(12)]
     combined = pl.DataFrame(
-        {"item": items, "system_a": "m", "system_b": "reference", "rater": "ann",
-         "attribute": "Overall", "score": [1.0, 0.0] * 6}
-    )  # fmt: skip
-    texts = [(item, system, "word " * (size * (1 + at % 3)))
-             for at, item in enumerate(items) for system, size in (("m", 8), ("reference", 4))]  # fmt: skip
+        {
+            "item": items,
+            "system_a": "m",
+            "system_b": "reference",
+            "rater": "ann",
+            "attribute": "Overall",
+            "score": [1.0, 0.0] * 6,
+        }
+    )
+    texts = [
+        (item, system, "word " * (size * (1 + at % 3)))
+        for at, item in enumerate(items)
+        for system, size in (("m", 8), ("reference", 4))
+    ]
     responses = pl.DataFrame(texts, schema=["item", "system", "text"], orient="row")
     (row,) = adjusted_section(combined, responses, "reference", 0.95).table.rows
     assert row[:5] == ("ann", "m", 12, 0.5, 2.0)

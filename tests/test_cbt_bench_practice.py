@@ -158,10 +158,14 @@ def test_difficulties_stand_in_their_order_whatever_comes_first():
     items = [
         Item(str(n), "", {"category": name, "difficulty": level})
         for n, (name, level) in enumerate(
-            [("Working With Emotions", "intermediate"), ("Establishing Goals", "advanced"),
-             ("Establishing Goals", "beginner"), ("Of one's own", "beginner")]
+            [
+                ("Working With Emotions", "intermediate"),
+                ("Establishing Goals", "advanced"),
+                ("Establishing Goals", "beginner"),
+                ("Of one's own", "beginner"),
+            ]
         )
-    ]  # fmt: skip
+    ]
     names = ["item", "system_a", "system_b", "rater", "attribute", "score"]
     rows = [(str(n), "m", "reference", "ann", "Overall", 1) for n in range(4)]
     found = examine_preferences(
@@ -210,9 +214,12 @@ def test_experts_on_sheets_are_held_against_the_judges_of_a_session(compared, tm
     """Their criteria are the category's, under the judges' names; each pair once, blind."""
     folder, minds, _ = compared
     study = write_exercise_study(
-        tmp_path / "study", folder / "practice.csv", ["compatible:weak", "compatible:strong"],
-        ["compatible:judge"], experts=["ann", "ben"],
-    )  # fmt: skip
+        tmp_path / "study",
+        folder / "practice.csv",
+        ["compatible:weak", "compatible:strong"],
+        ["compatible:judge"],
+        experts=["ann", "ben"],
+    )
     session = tmp_path / "session"
     shutil.copytree(folder / "session", session)
     shutil.copy(study, session / "study.toml")
@@ -227,8 +234,11 @@ def test_experts_on_sheets_are_held_against_the_judges_of_a_session(compared, tm
     sources = "".join(f'[[data.sources]]\npath = "{path}"\n' for path in paths)
     both.write_text(f'name = "both"\n{sources}[analysis]\nresamples = 50\n')
     found = examine(both)
-    agreed = {row[0]: row for row in section(found, "Agreement of raters on preferences").table.rows
-              if row[1] == "Overall"}  # fmt: skip
+    agreed = {
+        row[0]: row
+        for row in section(found, "Agreement of raters on preferences").table.rows
+        if row[1] == "Overall"
+    }
     assert set(agreed) == {"judge, ann", "judge, ben", "ann, ben"}
     assert [row[3] for row in agreed.values()] == [1.0] * 3
     assert {row[0] for row in section(found, "Position bias").table.rows} == {
@@ -240,8 +250,10 @@ def test_experts_on_sheets_are_held_against_the_judges_of_a_session(compared, tm
     assert {row[0] for row in levels.table.rows} == set(DIFFICULTIES)
     assert {row[1] for row in levels.table.rows} == {"judge", "ann", "ben"}
     assert {row[0] for row in section(found, "Ranking of systems (Bradley-Terry)").table.rows} == {
-        "judge", "ann", "ben"
-    }  # fmt: skip
+        "judge",
+        "ann",
+        "ben",
+    }
 
 
 def filled_sheet(path, minds):
@@ -279,8 +291,13 @@ def test_a_bad_exercise_is_named_by_its_row(tmp_path, changes, message):
 
 
 def test_an_exercise_may_be_number_0(tmp_path):
-    row = {"id": 0, "category": "establishing goals", "difficulty": "Beginner",
-           "statement": "[Calm] Hello.", "reference": "Hello to you."}  # fmt: skip
+    row = {
+        "id": 0,
+        "category": "establishing goals",
+        "difficulty": "Beginner",
+        "statement": "[Calm] Hello.",
+        "reference": "Hello to you.",
+    }
     (tmp_path / "practice.json").write_text(json.dumps([row]))
     assert read_exercises(tmp_path / "practice.json")[0]["id"] == "0"
 

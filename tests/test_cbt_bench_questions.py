@@ -116,20 +116,31 @@ def test_a_bad_question_is_named_by_its_row(tmp_path, row, message):
 
 def test_any_file_of_questions_maps_in(tmp_path):
     pl.DataFrame(
-        {"nr": ["q1", "q2"], "stem": ["Why?", "How?"], "A": ["x", "u"], "B": ["y", "v"],
-         "C": ["z", None], "key": ["A, c", "v"]}
-    ).write_csv(tmp_path / "exam.csv")  # fmt: skip
+        {
+            "nr": ["q1", "q2"],
+            "stem": ["Why?", "How?"],
+            "A": ["x", "u"],
+            "B": ["y", "v"],
+            "C": ["z", None],
+            "key": ["A, c", "v"],
+        }
+    ).write_csv(tmp_path / "exam.csv")
     columns = QuestionColumns("stem", ["A", "B", "C"], "key", id="nr")
     first, second = read_questions(tmp_path / "exam.csv", columns)
     assert (first.id, first.choices, first.answer, first.several) == (
-        "q1", ("x", "y", "z"), ("A", "C"), True
-    )  # fmt: skip
+        "q1",
+        ("x", "y", "z"),
+        ("A", "C"),
+        True,
+    )
     assert (second.choices, second.answer, second.several) == (("u", "v"), ("B",), False)
     rows = [{"question": "Why?", "choices": {"A": "x", "B": "y"}, "answer": ["B"]}]
     (tmp_path / "exam.json").write_text(json.dumps(rows))
     assert read_questions(tmp_path / "exam.json")[0].answer == ("B",)
-    rows = [{"question": "Why?", "choices": ["tea, hot", "rain", "song"], "answer": answer}
-            for answer in (["rain"], ["song", "tea, hot"], "tea, hot", " rain ", "(b), C")]  # fmt: skip
+    rows = [
+        {"question": "Why?", "choices": ["tea, hot", "rain", "song"], "answer": answer}
+        for answer in (["rain"], ["song", "tea, hot"], "tea, hot", " rain ", "(b), C")
+    ]
     (tmp_path / "exam.jsonl").write_text("\n".join(map(json.dumps, rows)))
     answers = [question.answer for question in read_questions(tmp_path / "exam.jsonl")]
     assert answers == [("B",), ("A", "C"), ("A",), ("B",), ("B", "C")]

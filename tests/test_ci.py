@@ -47,9 +47,13 @@ def shell(tmp_path):
     def run(*words, cwd=tmp_path, **environment):
         path = f"{commands}{os.pathsep}{os.environ['PATH']}"
         return subprocess.run(
-            list(words), cwd=cwd, env={**os.environ, "PATH": path, **environment},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            list(words),
+            cwd=cwd,
+            env={**os.environ, "PATH": path, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     return run
 
@@ -72,20 +76,30 @@ def summed(folder, **records):
 def test_a_summary_has_forty_lines_at_most_and_says_what_it_leaves_out(tmp_path, count):
     told = [f"sentence {at}" for at in range(min(count, 6))]
     finding = {"severity": "serious", "message": "a|b\n# c <img>", "consequence": "so"}
-    change = {"judge": "j", "attribute": "a", "use": "gate", "target": "these systems",
-              "before": "yes", "after": "no"}  # fmt: skip
+    change = {
+        "judge": "j",
+        "attribute": "a",
+        "use": "gate",
+        "target": "these systems",
+        "before": "yes",
+        "after": "no",
+    }
     text = summed(
         tmp_path,
         gate={"answer": answer("Gate.", "unmet", sentences=told), "findings": [finding] * count},
-        examine={"answer": answer("Use.", next=[{"say": "", "command": "voirdire look x"}]),
-                 "requirements": [{"requirement": "a>1", "state": "unmet", "said": "0"}] * count},
+        examine={
+            "answer": answer("Use.", next=[{"say": "", "command": "voirdire look x"}]),
+            "requirements": [{"requirement": "a>1", "state": "unmet", "said": "0"}] * count,
+        },
         compare={"answer": answer("Same."), "verdicts": [change] * count},
-    )  # fmt: skip
+    )
     lines = text.splitlines()
     assert len(lines) <= 40
     assert [line for line in lines if line.startswith("##")] == [
-        "## ✗ Held to the lock", "## ✓ Held to requirements", "## Since the base branch",
-    ]  # fmt: skip
+        "## ✗ Held to the lock",
+        "## ✓ Held to requirements",
+        "## Since the base branch",
+    ]
     assert ("lines more, in the JSON" in text) == (count == 500)
     if count:
         assert "a\\|b # c &lt;img&gt; so" in text
@@ -149,8 +163,11 @@ def test_the_hooks_refuse_what_is_not_sound(shell, frozen, tmp_path):
     assert set(found) == {"voirdire-study", "voirdire-lock", "voirdire-ratings"}
     good = tmp_path / "good"
     shutil.copytree(frozen, good)
-    sound = {"voirdire-study": "study.toml", "voirdire-lock": "judge.lock",
-             "voirdire-ratings": "ratings.csv"}  # fmt: skip
+    sound = {
+        "voirdire-study": "study.toml",
+        "voirdire-lock": "judge.lock",
+        "voirdire-ratings": "ratings.csv",
+    }
     lock = (good / "judge.lock").read_bytes()
     broken = {
         "study.toml": (good / "study.toml").read_text().replace("rubric", "rubrik"),

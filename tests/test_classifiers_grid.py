@@ -75,8 +75,10 @@ def test_the_grid_of_appendix_h_has_320_models():
     assert len(cells) == 320
     # Appendix H: 24 binary + 16 multi-class + 24 multi-label configurations, 5 seeds each.
     assert Counter(cell.task for cell in cells) == {
-        "binary": 24 * 5, "multi-class": 16 * 5, "multi-label": 24 * 5,
-    }  # fmt: skip
+        "binary": 24 * 5,
+        "multi-class": 16 * 5,
+        "multi-label": 24 * 5,
+    }
     assert len({cell.model for cell in cells}) == 2
     assert not any(cell.label_set == "MLP" and cell.task == "multi-class" for cell in cells)
 
@@ -132,7 +134,9 @@ def test_the_whole_way_on_the_command_line(tmp_path):
         assert row["f1_weighted"] > max(row["f1_constant"], row["f1_random"])
     wanted = pl.DataFrame({"id": ["p", "q"], "text": ["piano scales after work", None]})
     wanted.write_csv(tmp_path / "new.csv")
-    said = typed("classify", "predict", out, "--texts", tmp_path / "new.csv", "--only", "multi-class seed 0")  # fmt: skip
+    said = typed(
+        "classify", "predict", out, "--texts", tmp_path / "new.csv", "--only", "multi-class seed 0"
+    )
     assert "1 of 2 texts are blank" in said.stderr
     rows = pl.read_csv(said.stdout.encode())
     assert rows.filter(item="p", predicted=1)["label"].to_list() == ["music"]
@@ -214,9 +218,11 @@ def test_keys_that_differ_stand_apart_among_the_ratings(tmp_path):
     fit_grid(mild_study(tmp_path), tmp_path / "models", quiet=True)
     raters = set(evaluate_grid(tmp_path / "models").ratings["rater"])
     assert raters == {
-        "truth, gold, multi-class", "truth, gold, multi-label",
-        "words, gold, multi-class", "words, gold, multi-label",
-    }  # fmt: skip
+        "truth, gold, multi-class",
+        "truth, gold, multi-label",
+        "words, gold, multi-class",
+        "words, gold, multi-label",
+    }
 
 
 def without_kitchen_in_train(folder):
@@ -231,8 +237,12 @@ def test_a_rare_class_stops_its_own_cells_alone(tmp_path):
         {"name": "all", "column": "gold", "tasks": ["multi-class"]},
         {"name": "any", "column": "gold", "tasks": ["binary"], "positive": "some"},
     ]
-    declared = {"labels": ["garden", "music", "kitchen", "weather"], "none": "weather",
-                "label_sets": sets, "seeds": [0]}  # fmt: skip
+    declared = {
+        "labels": ["garden", "music", "kitchen", "weather"],
+        "none": "weather",
+        "label_sets": sets,
+        "seeds": [0],
+    }
     study, out = mild_study(tmp_path, **declared), tmp_path / "models"
     without_kitchen_in_train(tmp_path)
     lacks = r"1 of 2 cells failed .*\| all \| .*pool_lacks_class: train has no row of 'kitchen' \(\d+ in"

@@ -223,8 +223,20 @@ def test_a_killed_grid_goes_on_from_its_checkpoint(tmp_path, encoder):
     models = [{"name": "tiny", "use": "hf", "options": options}]
     study = mild_study(tmp_path, n=160, label_sets=sets, models=models, seeds=[0])
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "voirdire", "classify", "fit", str(tmp_path / "grid.toml"),
-               "--out", str(out), "--device", "cpu", "--threads", "1"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "voirdire",
+        "classify",
+        "fit",
+        str(tmp_path / "grid.toml"),
+        "--out",
+        str(out),
+        "--device",
+        "cpu",
+        "--threads",
+        "1",
+    ]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     (cell,) = cells_of(study)
     state = cell.folder(out) / "training" / "checkpoint.pt"
@@ -294,9 +306,14 @@ def test_the_other_encoders_of_the_papers(tmp_path, encoder, family, options, si
     tokenizer = transformers.BertTokenizerFast(vocab=vocab, model_max_length=64, padding_side=side)
     tokenizer.save_pretrained(tmp_path)
     config = getattr(transformers, f"{family}Config")(
-        **{"vocab_size": tokenizer.vocab_size, "pad_token_id": 0, "bos_token_id": 2,
-           "eos_token_id": 3, **options}
-    )  # fmt: skip
+        **{
+            "vocab_size": tokenizer.vocab_size,
+            "pad_token_id": 0,
+            "bos_token_id": 2,
+            "eos_token_id": 3,
+            **options,
+        }
+    )
     getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
     learnt, dev, test = split_of(one_hot, 210)
     made = hf.make(LABELS, task="multi-class", model=str(tmp_path), max_epochs=2, **QUICK)

@@ -62,8 +62,10 @@ def goes_on(encoder, folder, straight):
 @pytest.mark.parametrize("best", [True, False])
 def test_killed_while_a_checkpoint_is_written(tmp_path, encoder, straight, best):
     # Each epoch writes its weights if they are the best so far, and then its state.
-    bests = [max(straight.history.f1[:at], default=-1.0) < f1
-             for at, f1 in enumerate(straight.history.f1)]  # fmt: skip
+    bests = [
+        max(straight.history.f1[:at], default=-1.0) < f1
+        for at, f1 in enumerate(straight.history.f1)
+    ]
     epoch = next(at for at in range(1, len(bests)) if bests[at])
     files = sum(1 + new for new in bests[:epoch])
     left = killed(encoder, tmp_path, "write", files + (1 if best else 2))

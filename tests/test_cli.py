@@ -375,7 +375,11 @@ def test_a_shell_completes_commands(shell):
     line |= {"_VOIRDIRE_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     code = "import sys; sys.argv = ['voirdire']; from voirdire.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **line}, capture_output=True, text=True, check=False
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        env={**os.environ, **line},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "examine" in done.stdout, done.stderr
     assert "audit  " not in done.stdout

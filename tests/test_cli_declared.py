@@ -97,9 +97,17 @@ PARAMETERS = {
 def test_a_function_gets_what_was_said_and_what_has_a_default():
     declared = _declared(given={"parameters": PARAMETERS}, told={"parameters": {}})
     said = _runs(
-        declared, "given", "a.csv", "--name", "x", "--name", "y", "--model-option", "timeout=3",
+        declared,
+        "given",
+        "a.csv",
+        "--name",
+        "x",
+        "--name",
+        "y",
+        "--model-option",
+        "timeout=3",
         "--json",
-    )  # fmt: skip
+    )
     assert said.exit_code == 0, said.output
     rows = {
         row["Name"]: json.loads(row["Value"])

@@ -131,8 +131,12 @@ def test_what_stands_for_no_response_is_not_sent_to_a_judge(suffix):
         "OK",
     ]
     frame = pl.DataFrame({"item": [f"i{n}" for n in range(10)], "system": ["x"] * 10, "text": said})
-    writes = {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson,
-              "xlsx": frame.write_excel}  # fmt: skip
+    writes = {
+        "csv": frame.write_csv,
+        "parquet": frame.write_parquet,
+        "jsonl": frame.write_ndjson,
+        "xlsx": frame.write_excel,
+    }
     writes[suffix](f"said.{suffix}")
     Path("study.toml").write_text(STUDY.replace("responses.csv", f"said.{suffix}"))
     code, out, err = asked("run", "study.toml", "--out", "a")

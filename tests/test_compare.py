@@ -97,8 +97,9 @@ def test_the_items_that_changed_most_come_first():
     a = ratings(1)
     moved = a.with_columns(
         score=pl.when((pl.col("item") == "i7") & (pl.col("rater") == "judge"))
-        .then(6 - pl.col("score")).otherwise("score")
-    )  # fmt: skip
+        .then(6 - pl.col("score"))
+        .otherwise("score")
+    )
     found = compare(a, moved, reference=["ann", "ben"])
     sizes = [abs(one.after - one.before) for one in found.items]
     assert sizes == sorted(sizes, reverse=True)

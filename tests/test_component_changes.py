@@ -98,11 +98,14 @@ def test_intervals_cover_the_true_change(after):
 
 
 def test_a_worse_reader_is_found_and_an_equal_one_is_not_called_worse():
-    worse = [with_states(component_changes(*panel(seed, after=2), Margins(), 0.2), 0.03)
-             for seed in range(10)]  # fmt: skip
+    worse = [
+        with_states(component_changes(*panel(seed, after=2), Margins(), 0.2), 0.03)
+        for seed in range(10)
+    ]
     assert all("READ" in {one.component for one in run if one.state == "worse"} for run in worse)
-    equal = [with_states(component_changes(*panel(seed), Margins(), 0.2), 0.03)
-             for seed in range(60)]  # fmt: skip
+    equal = [
+        with_states(component_changes(*panel(seed), Margins(), 0.2), 0.03) for seed in range(60)
+    ]
     assert not [one for run in equal for one in run if one.state == "worse"]
     read = [one.state for run in equal for one in run if one.component == "READ"]
     assert read.count("same") > 50
@@ -137,9 +140,19 @@ def test_a_gate_says_the_change_of_each_component_and_stops_at_one_that_is_worse
     frame.write_csv(tmp_path / "a.csv")
     dull.write_csv(tmp_path / "b.csv")
     done = voirdire(
-        "compare", "a.csv", "b.csv", "--reference", "human", "--out", "out", "--format",
-        "html,json", "--require", "READ.change_low>=-0.1", cwd=tmp_path,
-    )  # fmt: skip
+        "compare",
+        "a.csv",
+        "b.csv",
+        "--reference",
+        "human",
+        "--out",
+        "out",
+        "--format",
+        "html,json",
+        "--require",
+        "READ.change_low>=-0.1",
+        cwd=tmp_path,
+    )
     assert done.returncode == 4
     assert "READ.change_low of judge on Calm is" in done.stderr
     record = json.loads((tmp_path / "out/compared.json").read_text())

@@ -143,8 +143,9 @@ def test_items_of_turns_are_labelled_turn_by_turn(tmp_path):
 def test_rows_of_one_message_each_are_a_conversation(tmp_path):
     rows = [
         {"item": c, "system": "a", "who": one["role"], "said": one["content"], "at": at}
-        for c in ("c1", "c2") for at, one in enumerate(said(c))
-    ]  # fmt: skip
+        for c in ("c1", "c2")
+        for at, one in enumerate(said(c))
+    ]
     pl.DataFrame(rows).write_csv(tmp_path / "long.csv")
     columns = {"role": "who", "content": "said", "time": "at"}
     study = study_of(tmp_path, responses={"path": "long.csv", "messages": columns})
@@ -244,8 +245,9 @@ def test_a_turn_that_is_none_is_said_with_its_row(tmp_path, turn):
     rows = [*ROWS, ("c9", turn, 3, 3)]
     frame = pl.DataFrame(
         [(c, None if t is None else str(t), h, j) for c, t, h, j in rows],
-        schema=["conversation", "turn", "human", "judge"], orient="row",
-    )  # fmt: skip
+        schema=["conversation", "turn", "human", "judge"],
+        orient="row",
+    )
     frame.write_csv(tmp_path / "rated.csv")
     data = {"sources": [{"path": "rated.csv", "turn": "turn"}]}
     study = build_study({"name": "t", "data": data}, folder=str(tmp_path))
@@ -257,8 +259,9 @@ def test_a_column_that_looks_like_turns_is_said_and_nothing_is_done(tmp_path):
     from voirdire.tables import read_tables
 
     path = rated(tmp_path, ROWS)
-    study = build_study({"name": "t", "data": {"sources": [{"path": path.name}]}},
-                        folder=str(tmp_path))  # fmt: skip
+    study = build_study(
+        {"name": "t", "data": {"sources": [{"path": path.name}]}}, folder=str(tmp_path)
+    )
     with pytest.raises(TableError, match=r'declare `turn = "turn"` if a row is a turn'):
         read_tables(study)
     frame = pl.read_csv(path).with_columns(system=pl.concat_str(pl.lit("s"), pl.col("turn")))
@@ -376,8 +379,10 @@ def test_one_rater_names_first_failures_where_the_others_judge_turns(tmp_path):
     own.select("item", "system", "attribute", "score", rater=pl.lit("eve")).write_csv(
         tmp_path / "eve.csv"
     )
-    data = {"sources": [{"path": "first.csv"}, {"path": "eve.csv"}],
-            "reference": ["eve", "ada", "ben"]}  # fmt: skip
+    data = {
+        "sources": [{"path": "first.csv"}, {"path": "eve.csv"}],
+        "reference": ["eve", "ada", "ben"],
+    }
     raw = study.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     went(tmp_path, build_study({**raw, "data": data}, folder=str(tmp_path)), resume=True)
     found = examine(tmp_path / "s", resamples=0)
@@ -440,11 +445,16 @@ def test_lines_of_messages_without_ids_are_items_by_their_place(tmp_path):
 
 
 def test_of_an_export_with_branches_the_one_that_was_shown_is_read(tmp_path):
-    other = {"message": {"author": {"role": "assistant"}, "content": {"parts": ["Another"]}},
-             "parent": "a", "children": []}  # fmt: skip
+    other = {
+        "message": {"author": {"role": "assistant"}, "content": {"parts": ["Another"]}},
+        "parent": "a",
+        "children": [],
+    }
     tree = {**EXPORT, "a": {**EXPORT["a"], "children": ["b", "c"]}, "c": other}
-    records = [{"conversation_id": f"x{at}", "mapping": tree, "current_node": node}
-               for at, node in enumerate("bc")]  # fmt: skip
+    records = [
+        {"conversation_id": f"x{at}", "mapping": tree, "current_node": node}
+        for at, node in enumerate("bc")
+    ]
     (tmp_path / "conversations.json").write_text(json.dumps(records), "utf-8")
     study = items_study(
         tmp_path, path="conversations.json", messages="mapping", id="conversation_id"
@@ -459,9 +469,14 @@ def test_what_no_judge_was_shown_is_a_finding(tmp_path):
     from voirdire.examining.session import session_findings
 
     image = {"type": "image_url", "image_url": {"url": "a.png"}}
-    turns = [{"role": "user", "content": [{"type": "text", "text": "See."}, image, image]},
-             {"role": "assistant", "content": [{"type": "input_audio", "data": ""}],
-              "tool_calls": [{"id": "1"}]}]  # fmt: skip
+    turns = [
+        {"role": "user", "content": [{"type": "text", "text": "See."}, image, image]},
+        {
+            "role": "assistant",
+            "content": [{"type": "input_audio", "data": ""}],
+            "tool_calls": [{"id": "1"}],
+        },
+    ]
     (tmp_path / "t.jsonl").write_text(json.dumps({"id": "c1", "messages": turns}), "utf-8")
     went(tmp_path, items_study(tmp_path, path="t.jsonl", messages="messages"))
     (found,) = [f for f in session_findings(tmp_path / "s") if f.kind == "parts_not_shown"]

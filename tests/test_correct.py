@@ -58,9 +58,12 @@ def ratings(items=300, labelled=60, *, shift=0.4, noise=0.7, chosen=False, seed=
 
 def test_corrected_means_hold_the_truth_that_the_judge_misses():
     frame = ratings()
-    truth = ratings(labelled=300).filter(pl.col("rater") == "human").group_by("system").agg(
-        pl.col("score").mean()
-    )  # fmt: skip
+    truth = (
+        ratings(labelled=300)
+        .filter(pl.col("rater") == "human")
+        .group_by("system")
+        .agg(pl.col("score").mean())
+    )
     found = correct(frame, reference=["human"], judges=["judge"])
     for system, mean in truth.iter_rows():
         one = next(s.corrected for s in found.scores if s.group == system)
@@ -112,9 +115,16 @@ def test_two_systems_are_compared_whatever_items_they_answered(tmp_path, first, 
     assert one.corrected.interval.width < one.corrected.human.interval().width
     frame.write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "correct", "r.csv", "--reference", "human", "--judge", "judge", "--compare", "B,A",
+        "correct",
+        "r.csv",
+        "--reference",
+        "human",
+        "--judge",
+        "judge",
+        "--compare",
+        "B,A",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     said = " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     assert f"judge B A {'paired' if paired else 'unpaired'} 60 60" in said
@@ -215,12 +225,14 @@ def test_known_probabilities_take_the_place_of_a_random_draw():
     items = [f"i{i}" for i in range(3000)]
     frame = pl.concat(
         [
-            pl.DataFrame({"item": items, "rater": "judge", "score": judged})
-            .with_columns(label_probability=pl.lit(None, pl.Float64)),
-            pl.DataFrame({"item": items, "rater": "human", "score": truth,
-                          "label_probability": probability}).filter(known),
+            pl.DataFrame({"item": items, "rater": "judge", "score": judged}).with_columns(
+                label_probability=pl.lit(None, pl.Float64)
+            ),
+            pl.DataFrame(
+                {"item": items, "rater": "human", "score": truth, "label_probability": probability}
+            ).filter(known),
         ]
-    )  # fmt: skip
+    )
     one = correct(frame, reference=["human"]).scores[0].corrected
     assert one.interval.low <= truth.mean() <= one.interval.high
     assert abs(truth[known].mean() - truth.mean()) > 0.3
@@ -373,8 +385,9 @@ def test_a_gate_makes_pass_rates_of_scores_for_people_and_judges_alike(tmp_path)
     assert correction.scale == (0, 1)
     for ours, theirs in zip(correction.scores, by_hand.scores, strict=True):
         assert (ours.corrected.value, ours.corrected.interval) == (
-            theirs.corrected.value, theirs.corrected.interval,
-        )  # fmt: skip
+            theirs.corrected.value,
+            theirs.corrected.interval,
+        )
         # Judges together give values by fold, of which no stratum holds enough labels.
         wanted = "t" if "together" in ours.judge else "strata"
         assert ours.corrected.interval.method == f"prediction_powered_{wanted}"
@@ -382,9 +395,16 @@ def test_a_gate_makes_pass_rates_of_scores_for_people_and_judges_alike(tmp_path)
         correct(frame, reference=["human"], gate=9)
     frame.write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "correct", "r.csv", "--reference", "human", "--gate", "4",
-        "--require", "corrected_pass_rate>=0", cwd=tmp_path,
-    )  # fmt: skip
+        "correct",
+        "r.csv",
+        "--reference",
+        "human",
+        "--gate",
+        "4",
+        "--require",
+        "corrected_pass_rate>=0",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0
     assert "Scores of 4 and above pass" in " ".join(done.stdout.split())
 
@@ -432,9 +452,18 @@ def test_escalation_gives_out_what_agrees_and_queues_the_rest():
 def test_the_commands_print_write_and_gate(tmp_path):
     ratings().write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "correct", "r.csv", "--reference", "human", "--compare", "B,A", "--out", "out",
-        "--require", "corrected_mean_low>=2", cwd=tmp_path,
-    )  # fmt: skip
+        "correct",
+        "r.csv",
+        "--reference",
+        "human",
+        "--compare",
+        "B,A",
+        "--out",
+        "out",
+        "--require",
+        "corrected_mean_low>=2",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "judgements are worth" in " ".join(done.stdout.split())
     picture = done.stdout.splitlines()
@@ -457,9 +486,14 @@ def test_the_commands_print_write_and_gate(tmp_path):
     one = found["scores"][0]["corrected"]
     assert float(row["Corrected"]) == pytest.approx(one["value"])
     unmet = voirdire(
-        "correct", "r.csv", "--reference", "human", "--require", "corrected_mean_low@A>=4",
+        "correct",
+        "r.csv",
+        "--reference",
+        "human",
+        "--require",
+        "corrected_mean_low@A>=4",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert unmet.returncode == 4
     assert "corrected_mean_low of score, judge, A" in unmet.stderr
 
@@ -467,17 +501,34 @@ def test_the_commands_print_write_and_gate(tmp_path):
 def test_plan_and_escalate_as_commands(tmp_path):
     ratings().write_csv(tmp_path / "r.csv")
     plan = voirdire(
-        "plan", "r.csv", "--reference", "human", "--half-width", "0.1,0.2", "--cost", "2",
-        "--json", cwd=tmp_path,
-    )  # fmt: skip
+        "plan",
+        "r.csv",
+        "--reference",
+        "human",
+        "--half-width",
+        "0.1,0.2",
+        "--cost",
+        "2",
+        "--json",
+        cwd=tmp_path,
+    )
     found = json.loads(plan.stdout)
     assert [one["half_width"] for one in found["rows"][0]["plans"]] == [0.1, 0.2]
     neither = voirdire("plan", "r.csv", "--reference", "human", cwd=tmp_path)
     assert (neither.returncode, "--half-width" in neither.stderr) == (1, True)
     queue = voirdire(
-        "escalate", "r.csv", "--reference", "human", "--whose", "judge", "--agree", "0.5",
-        "--out", "queue.csv", cwd=tmp_path,
-    )  # fmt: skip
+        "escalate",
+        "r.csv",
+        "--reference",
+        "human",
+        "--whose",
+        "judge",
+        "--agree",
+        "0.5",
+        "--out",
+        "queue.csv",
+        cwd=tmp_path,
+    )
     assert queue.returncode == 0, queue.stderr
     written = pl.read_csv(tmp_path / "queue.csv")
     assert written.columns == ["item", "system", "score", "confidence", "decision"]
@@ -537,9 +588,16 @@ def test_responses_without_a_declared_cluster_are_clusters_by_their_item():
 def test_calibration_takes_a_lenient_judge_from_no_to_yes(tmp_path):
     ratings(labelled=300, items=300).write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "calibrate", "r.csv", "--reference", "human", "--judge", "judge", "--out", "out",
+        "calibrate",
+        "r.csv",
+        "--reference",
+        "human",
+        "--judge",
+        "judge",
+        "--out",
+        "out",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     record = json.loads((tmp_path / "out" / "calibration.json").read_text())
     (one,) = record["judges"]
@@ -619,9 +677,16 @@ def test_comparisons_whose_orders_disagree_are_missing_and_not_ties():
 def test_comparisons_as_a_command(tmp_path):
     comparisons(pairs=PAIRS[:1]).write_csv(tmp_path / "p.csv")
     done = voirdire(
-        "correct", "p.csv", "--reference", "human", "--out", "out",
-        "--require", "corrected_win_rate_low@new over old>=0.5", cwd=tmp_path,
-    )  # fmt: skip
+        "correct",
+        "p.csv",
+        "--reference",
+        "human",
+        "--out",
+        "out",
+        "--require",
+        "corrected_win_rate_low@new over old>=0.5",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "Win rates by humans" in done.stdout
     assert "requirement met: corrected_win_rate_low@new over old>=0.5" in done.stdout
@@ -666,8 +731,9 @@ def priced(tmp_path_factory):
     names = [f"i{n}" for n in range(80)]
     pl.DataFrame({"id": names, "text": names}).write_csv(folder / "items.csv")
     every = [(n, s) for n in names for s in ("warm", "plain")]
-    pl.DataFrame([(n, s, f"{s} {n}") for n, s in every], schema=["item", "system", "text"],
-                 orient="row").write_csv(folder / "responses.csv")  # fmt: skip
+    pl.DataFrame(
+        [(n, s, f"{s} {n}") for n, s in every], schema=["item", "system", "text"], orient="row"
+    ).write_csv(folder / "responses.csv")
     labels = [(n, s, "ann", "Empathy", 3 + k % 2) for k, (n, s) in enumerate(every[:80])]
     columns = ["item", "system", "rater", "attribute", "score"]
     pl.DataFrame(labels, schema=columns, orient="row").write_csv(folder / "human.csv")
@@ -723,9 +789,16 @@ def test_what_calibration_does_to_errors_is_simulated(tmp_path):
     third = frame.filter(pl.col("system") == "A").with_columns(system=pl.lit("C"))
     pl.concat([frame, third]).write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "calibrate", "r.csv", "--reference", "human", "--judge", "judge", "--simulate", "--json",
+        "calibrate",
+        "r.csv",
+        "--reference",
+        "human",
+        "--judge",
+        "judge",
+        "--simulate",
+        "--json",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     errors = json.loads(done.stdout)["errors"]
     assert (errors["systems"], errors["items"], errors["humans"]) == (3, 24, 2)

@@ -86,7 +86,10 @@ def test_a_debate_is_held_and_every_step_is_kept(tmp_path, form):
     assert ratings_frame(tmp_path / "a")["score"].to_list() == [3.0, 3.0]
     steps = replies_frame(tmp_path / "a").filter(pl.col("item") == "i0").sort("step")
     assert steps["role"].to_list() == ["judge", *["advocate"] * 4, "judge"]
-    assert [name.partition(" ")[0] for name in steps["model"]][:2] == [f"{form}:large", f"{form}:small"]  # fmt: skip
+    assert [name.partition(" ")[0] for name in steps["model"]][:2] == [
+        f"{form}:large",
+        f"{form}:small",
+    ]
 
 
 def held(says, k=2, **options):

@@ -79,8 +79,11 @@ def test_it_writes_a_report_a_study_and_data_that_can_be_used_again(demo):
     ):
         assert (folder / name).stat().st_size > 0
     again = examine(folder / "study.toml")
-    states = {(verdict.judge, verdict.use): verdict.state for verdict in again.verdicts
-              if verdict.target == "these systems"}  # fmt: skip
+    states = {
+        (verdict.judge, verdict.use): verdict.state
+        for verdict in again.verdicts
+        if verdict.target == "these systems"
+    }
     assert states["good", "order"] == "yes"
     assert {states[name, use] for name in ("blind", "permuted") for use in TRUTHS} == {"no"}
     assert states["fails on a subgroup", "single"] == states["partisan", "single"] == "no"

@@ -174,8 +174,9 @@ def test_what_is_judged_of_conversations_to_come_is_asked_before_they_are_paid(
         "conversations": {name: value for name, value in said.items() if value is not None},
     }  # fmt: skip
     if plain:
-        raw["generators"].append({"name": "plain", "use": "chat", "model": "simulated:s",
-                                  "options": {"prompt": "none"}})  # fmt: skip
+        raw["generators"].append(
+            {"name": "plain", "use": "chat", "model": "simulated:s", "options": {"prompt": "none"}}
+        )
     study = build_study(raw, folder=str(tmp_path))
     with pytest.raises(StudyError, match=message):
         dry_run(study)

@@ -72,9 +72,12 @@ def test_the_split_hangs_on_ids_alone():
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 20, 101])
 def test_small_and_uneven_data_are_split_whole(n):
     items = pl.DataFrame(
-        {"item": [str(at) for at in range(n)], "dominant": ["rare" if at == 0 else None for at in range(n)]},
+        {
+            "item": [str(at) for at in range(n)],
+            "dominant": ["rare" if at == 0 else None for at in range(n)],
+        },
         schema={"item": pl.String, "dominant": pl.String},
-    )  # fmt: skip
+    )
     parts = split_items(items)["part"]
     train = round(0.7 * n)
     assert parts.len() == n
@@ -123,7 +126,11 @@ def final(rater, replies):
     return final_labels(runs_of_replies(frame, LABELS), unsure=UNSURE)
 
 
-STEADY, UNSTEADY, DOUBTED = ["Labeling"] * 5, [*DISTORTIONS[:5]], ["Labeling", NO_DISTORTION] * 2 + ["Labeling"]  # fmt: skip
+STEADY, UNSTEADY, DOUBTED = (
+    ["Labeling"] * 5,
+    [*DISTORTIONS[:5]],
+    ["Labeling", NO_DISTORTION] * 2 + ["Labeling"],
+)
 OPEN = ["Labeling", "Labeling", "Labeling", "Mind Reading", None]
 
 
@@ -155,12 +162,15 @@ def worded_dataset(n=120):
     labels = [names[at % 4] for at in range(n)]
     items = named_labels(
         (
-            Item(str(at), f"Letter {at}: {WORDS.get(name, 'a calm day')}.",
-                 {"dominant": str(rng.choice(names))})
+            Item(
+                str(at),
+                f"Letter {at}: {WORDS.get(name, 'a calm day')}.",
+                {"dominant": str(rng.choice(names))},
+            )
             for at, name in enumerate(labels)
         ),
         LABELS,
-    )  # fmt: skip
+    )
     replies = [[name] * 5 for name in labels]
     return build_dataset(
         "gpt-0.5", items, split_items(items), final("r", replies), final("m", replies)

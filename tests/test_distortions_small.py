@@ -118,10 +118,25 @@ def test_frameworks_run_over_the_wire_beside_the_plain_prompts(tmp_path):
     letters(tmp_path / "letters.csv", 6)
     with WireServer(answer) as server:
         voirdire(
-            "paper", "distortions", "study", tmp_path / "letters.csv", "--model",
-            "compatible:m", "--model-option", f"base_url={server.openai}", "--temperature", 0.5,
-            "--runs", 2, "--steps", "dot", "--steps", "erd", "--out", tmp_path / "s",
-        )  # fmt: skip
+            "paper",
+            "distortions",
+            "study",
+            tmp_path / "letters.csv",
+            "--model",
+            "compatible:m",
+            "--model-option",
+            f"base_url={server.openai}",
+            "--temperature",
+            0.5,
+            "--runs",
+            2,
+            "--steps",
+            "dot",
+            "--steps",
+            "erd",
+            "--out",
+            tmp_path / "s",
+        )
         study = load_study(tmp_path / "s" / "study.toml")
         assert [rater.name for rater in study.panel] == [
             f"m 0.5 {prompt}{first}"
@@ -153,9 +168,19 @@ def test_figure_1_is_a_grid_of_runs_by_configurations(tmp_path):
     letters(tmp_path / "letters.csv", 2)
     with WireServer(answer) as server:
         voirdire(
-            "paper", "distortions", "study", tmp_path / "letters.csv", "--model", "compatible:m",
-            "--model-option", f"base_url={server.openai}", "--runs", 3, "--out", tmp_path / "s",
-        )  # fmt: skip
+            "paper",
+            "distortions",
+            "study",
+            tmp_path / "letters.csv",
+            "--model",
+            "compatible:m",
+            "--model-option",
+            f"base_url={server.openai}",
+            "--runs",
+            3,
+            "--out",
+            tmp_path / "s",
+        )
         voirdire("run", tmp_path / "s" / "study.toml", "--out", tmp_path / "session", "--quiet")
     ranked, multi = figure_1(tmp_path / "session", "1")
     assert (ranked.title, multi.title) == ("RLP prompt", "MLP prompt")
@@ -163,8 +188,10 @@ def test_figure_1_is_a_grid_of_runs_by_configurations(tmp_path):
     assert [row[0] for row in ranked.table.rows] == ["1", "2", "3"]
     assert {row[2] for row in ranked.table.rows} == {"ND"}
     assert {row[1] for part in (ranked, multi) for row in part.table.rows} <= {
-        "Pers.", "Pers., FT", "(blank)",
-    }  # fmt: skip
+        "Pers.",
+        "Pers., FT",
+        "(blank)",
+    }
     printed = voirdire("paper", "distortions", "figure1", tmp_path / "session", "1", "--json")
     assert "m-0.7" in printed
     with pytest.raises(InputError, match="there is no item '9'"):
@@ -180,9 +207,19 @@ def test_a_pilot_tells_what_each_configuration_refuses_and_the_whole_goes_on_fro
     letters(tmp_path / "letters.csv", 40)
     with WireServer(answer) as server:
         voirdire(
-            "paper", "distortions", "study", tmp_path / "letters.csv", "--model", "compatible:m",
-            "--model-option", f"base_url={server.openai}", "--runs", 2, "--out", tmp_path / "s",
-        )  # fmt: skip
+            "paper",
+            "distortions",
+            "study",
+            tmp_path / "letters.csv",
+            "--model",
+            "compatible:m",
+            "--model-option",
+            f"base_url={server.openai}",
+            "--runs",
+            2,
+            "--out",
+            tmp_path / "s",
+        )
         study = tmp_path / "s" / "study.toml"
         planned = voirdire("run", study, "--dry-run", "--pilot", 16)
         assert len(re.findall(r"\b16\b", planned)) >= 4
@@ -202,8 +239,9 @@ def test_a_pilot_tells_what_each_configuration_refuses_and_the_whole_goes_on_fro
     refused = {tuple(row[:3]): row[3:5] for row in rows if row[:1] == ["m"]}
     assert refused == {
         ("m", heat, prompt): ["16", str(useless if heat == "0.7" else 0)]
-        for heat in ("0.5", "0.7") for prompt in ("ranked", "multi")
-    }  # fmt: skip
+        for heat in ("0.5", "0.7")
+        for prompt in ("ranked", "multi")
+    }
     with pytest.raises(InputError, match="--pilot: from 1 to 40 items, got 41"):
         pilot_study(study, 41)
     both = ["run", str(study), "--out", str(tmp_path / "p"), "--pilot", "2", "--resume"]
@@ -219,10 +257,23 @@ def test_tables_4_5_9_and_rlp_against_golden_small(tmp_path):
 
     with WireServer(answer) as server:
         voirdire(
-            "paper", "distortions", "study", tmp_path / "letters.csv", "--model", "compatible:m",
-            "--model-option", f"base_url={server.openai}", "--temperature", 0.5, "--runs", 3,
-            "--dominant", "label1", "--out", tmp_path / "s",
-        )  # fmt: skip
+            "paper",
+            "distortions",
+            "study",
+            tmp_path / "letters.csv",
+            "--model",
+            "compatible:m",
+            "--model-option",
+            f"base_url={server.openai}",
+            "--temperature",
+            0.5,
+            "--runs",
+            3,
+            "--dominant",
+            "label1",
+            "--out",
+            tmp_path / "s",
+        )
         voirdire("run", tmp_path / "s" / "study.toml", "--out", tmp_path / "session", "--quiet")
     # With --json each document is held to the schema of its command.
     voirdire(
@@ -233,8 +284,10 @@ def test_tables_4_5_9_and_rlp_against_golden_small(tmp_path):
     assert 'untrained = "note"' in text
     raw = tomllib.loads(text)
     # The two encoders of the paper must be fetched: a second baseline stands for the second model.
-    models = [{"name": "words", "use": "tfidf"},
-              {"name": "plain", "use": "tfidf", "options": {"c": 0.01}}]  # fmt: skip
+    models = [
+        {"name": "words", "use": "tfidf"},
+        {"name": "plain", "use": "tfidf", "options": {"c": 0.01}},
+    ]
     raw["classify"] |= {"models": models, "seeds": [0]}
     grid.write_text(study_to_toml(build_study(raw, raw["name"], str(grid.parent))), "utf-8")
     voirdire("classify", "fit", grid, "--out", tmp_path / "models", "--only", "words", "--quiet")

@@ -187,9 +187,12 @@ def test_no_reply_no_text_and_strange_labels_never_become_no_distortion(tmp_path
     with WireServer(answer) as server:
         server.fault("server", times=None, when=lambda seen: "Letter 4:" in seen.prompt)
         study = study_in(
-            tmp_path, server.openai, items=7, models=[("gpt-4", 0.0)],
+            tmp_path,
+            server.openai,
+            items=7,
+            models=[("gpt-4", 0.0)],
             limits={"retries": 0, "reask": 0, "breaker": 50},
-        )  # fmt: skip
+        )
         assert run(study, tmp_path / "a", quiet=True).exit_code == 3
     found = examine("distortions", data=tmp_path / "a")
     states = section(found, "Labels: what became of the replies")

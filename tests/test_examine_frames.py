@@ -387,8 +387,11 @@ def label_pairs(items: int, differ: int, named: int) -> pl.DataFrame:
     """Human and judge on one label: `named` items bear it, the judge differs on the last ones."""
     truth = [float(at < named) for at in range(items)]
     seen = [1 - v if at >= items - differ else v for at, v in enumerate(truth)]
-    rows = [(f"i{at}", rater, "Empathy", scores[at])
-            for rater, scores in (("human", truth), ("judge", seen)) for at in range(items)]  # fmt: skip
+    rows = [
+        (f"i{at}", rater, "Empathy", scores[at])
+        for rater, scores in (("human", truth), ("judge", seen))
+        for at in range(items)
+    ]
     return pl.DataFrame(rows, schema=["item", "rater", "attribute", "score"], orient="row")
 
 

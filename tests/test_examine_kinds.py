@@ -123,8 +123,12 @@ def test_preferences_end_in_verdicts(tmp_path):
     said = typed("examine", path, "--first", "a").stdout
     assert "People's ranking (preference)" in said
     assert {part["name"] for part in found["single", ""]["components"]} >= {
-        "READ", "ITEM", "POSITION", "LENGTH", "TIE",
-    }  # fmt: skip
+        "READ",
+        "ITEM",
+        "POSITION",
+        "LENGTH",
+        "TIE",
+    }
 
 
 def test_a_judge_that_leans_to_the_first_is_no_stand_in(tmp_path):
@@ -162,10 +166,13 @@ def test_an_order_that_is_not_recorded_is_not_tested_and_said(tmp_path):
 )
 def test_a_column_may_say_who_was_shown_first(tmp_path, head, cells, asked):
     """Cells and header say it; cells alone are asked about. Either way it is systems that count."""
-    rows = ["id,model_a,model_b,human,llm," + head, *(
-        f"q{at},strong,weak,{'A' if at % 3 else 'B'},{'A' if at % 4 else 'tie'},{cells[at % 2]}"
-        for at in range(40)
-    )]  # fmt: skip
+    rows = [
+        "id,model_a,model_b,human,llm," + head,
+        *(
+            f"q{at},strong,weak,{'A' if at % 3 else 'B'},{'A' if at % 4 else 'tie'},{cells[at % 2]}"
+            for at in range(40)
+        ),
+    ]
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
     read = ReadOptions()
     if asked:
@@ -329,22 +336,29 @@ def test_each_list_of_labels_in_one_session_has_verdicts_of_its_own(tmp_path):
     columns = ["item", "rater", "attribute", "score"]
     pl.DataFrame(rows, schema=columns, orient="row").write_csv(tmp_path / "named.csv")
     panel = [
-        {"name": f"gpt {asked}", "kind": "annotator", "use": "labels",
-         "model": "simulated:a", "options": {"labels": list(labels)}}
+        {
+            "name": f"gpt {asked}",
+            "kind": "annotator",
+            "use": "labels",
+            "model": "simulated:a",
+            "options": {"labels": list(labels)},
+        }
         for asked, labels in lists.items()
-    ]  # fmt: skip
+    ]
     study = build_study({
         "name": "lists", "panel": [{"name": "human", "kind": "human"}, *panel],
         "data": {"reference": ["human"], "sources": [{"path": "named.csv", "layout": "long"}]},
         "rubric": {"scale": [0, 1], "attributes": [label for own in lists.values() for label in own]},
     }, folder=str(tmp_path))  # fmt: skip
     verdicts = examine(study, resamples=0).verdicts
-    found = {(one.judge, one.attribute, one.label): one.state
-             for one in verdicts if one.use == "filter"}  # fmt: skip
+    found = {
+        (one.judge, one.attribute, one.label): one.state for one in verdicts if one.use == "filter"
+    }
     assert set(found) == {
         (f"gpt {asked}", f"labels {'/'.join(labels)}", label)
-        for asked, labels in lists.items() for label in labels
-    }  # fmt: skip
+        for asked, labels in lists.items()
+        for label in labels
+    }
     assert "yes" in found.values()
     # Nobody is asked twice, once as a label and once as a score of 0 and 1.
     assert {one.kind for one in verdicts} == {"label"}

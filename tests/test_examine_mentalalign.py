@@ -232,8 +232,12 @@ def test_closed_open_and_decisions_of_the_published_ratings(kept):
         assert row[1] == min(own, key=lambda r: r.mse).judge
     groups = next(s for s in kept.sections if s.title == "Closed and open systems").table
     assert [column.name for column in groups.columns] == [
-        "Rater", "human (1 systems)", "closed (4 systems)", "open (5 systems)", "closed - open",
-    ]  # fmt: skip
+        "Rater",
+        "human (1 systems)",
+        "closed (4 systems)",
+        "open (5 systems)",
+        "closed - open",
+    ]
 
 
 def test_its_page_is_small(default, tmp_path):

@@ -51,8 +51,10 @@ def test_an_example_runs(name, tmp_path):
     # `voirdire` as it is installed beside this Python, whatever else lies on the path.
     commands = tmp_path / "bin"
     commands.mkdir()
-    for command, program in (("voirdire", f"{sys.executable} -m voirdire"),
-                             ("python", sys.executable)):  # fmt: skip
+    for command, program in (
+        ("voirdire", f"{sys.executable} -m voirdire"),
+        ("python", sys.executable),
+    ):
         script = commands / command
         script.write_text(f'#!/bin/sh\nexec {program} "$@"\n', "utf-8")
         script.chmod(0o755)

@@ -135,8 +135,9 @@ def test_a_file_of_first_failures_to_a_verdict(tmp_path):
 
 def test_what_is_missing_for_first_failures_is_asked_for(tmp_path):
     path = tmp_path / "first.csv"
-    pl.DataFrame({"id": ["a", "b"], "n": [4, 4], "human": ["2", "never"],
-                  "judge": ["6", "never"]}).write_csv(path)  # fmt: skip
+    pl.DataFrame(
+        {"id": ["a", "b"], "n": [4, 4], "human": ["2", "never"], "judge": ["6", "never"]}
+    ).write_csv(path)
     with pytest.raises(TableError, match="how many turns each conversation has"):
         examine(path, read=ReadOptions(unit="first"))
     with pytest.raises(TableError, match=r"line 2, column 'judge': turn 6 of a conversation that"):

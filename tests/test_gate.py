@@ -185,8 +185,9 @@ def test_a_lock_is_read_as_it_was_written_and_is_plain_toml(tmp_path):
 def test_missing_scores_stay_missing_in_the_file(tmp_path):
     frame = ratings().with_columns(
         score=pl.when((pl.col("item") == "i3") & (pl.col("rater") == "judge"))
-        .then(None).otherwise("score")
-    )  # fmt: skip
+        .then(None)
+        .otherwise("score")
+    )
     other = ratings(judges=("other",)).filter(pl.col("rater") == "other")
     lock = freeze(pl.concat([frame, other]), reference=["human"])
     write_lock(tmp_path / "judge.lock", lock)
@@ -283,9 +284,17 @@ def test_a_check_reads_as_the_freeze_read(tmp_path):
     ratings().rename({"item": "ticket"}).write_csv(tmp_path / "then.csv")
     ratings(1).rename({"item": "ticket"}).write_csv(tmp_path / "now.csv")
     done = voirdire(
-        "gate", "freeze", "then.csv", "--reference", "human", "--item", "ticket",
-        "--as", "judge.lock", cwd=tmp_path,
-    )  # fmt: skip
+        "gate",
+        "freeze",
+        "then.csv",
+        "--reference",
+        "human",
+        "--item",
+        "ticket",
+        "--as",
+        "judge.lock",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "Verdicts at the freeze" in done.stdout
     assert read_lock(tmp_path / "judge.lock").read == {
@@ -409,8 +418,9 @@ def test_a_judge_that_answers_nothing_is_a_finding_and_no_change():
     assert not row.changed
     half = ratings(1, judges=("judge", "gpt-mute")).with_columns(
         score=pl.when((pl.col("rater") == "gpt-mute") & pl.col("item").str.contains("[02468]$"))
-        .then(None).otherwise("score")
-    )  # fmt: skip
+        .then(None)
+        .otherwise("score")
+    )
     assert "canary_unanswered" in {one.kind for one in check_lock(half, lock)[0].findings}
 
 
@@ -520,11 +530,22 @@ def test_another_study_or_scale_is_said_before_anything_is_asked(tmp_path):
 
 def test_probes_that_a_session_keeps_are_gated_beside_the_lock(tmp_path):
     gated_study(tmp_path)
-    probed = voirdire("probe", "frozen", "--out", "out", "--probes", "typos", "--items", "10",
-                      cwd=tmp_path)  # fmt: skip
+    probed = voirdire(
+        "probe", "frozen", "--out", "out", "--probes", "typos", "--items", "10", cwd=tmp_path
+    )
     assert probed.returncode == 0, probed.stderr
-    done = voirdire("gate", "check", "frozen", "--lock", "judge.lock", "--require",
-                    "effect@typos<=4", "--require", "effect@typos<=-1", cwd=tmp_path)  # fmt: skip
+    done = voirdire(
+        "gate",
+        "check",
+        "frozen",
+        "--lock",
+        "judge.lock",
+        "--require",
+        "effect@typos<=4",
+        "--require",
+        "effect@typos<=-1",
+        cwd=tmp_path,
+    )
     assert done.returncode == 4
     assert "effect of typos, judge on Empathy is" in done.stderr
 
@@ -536,17 +557,27 @@ def test_freeze_and_check_as_commands(tmp_path):
     ratings().write_csv(tmp_path / "a.csv")
     ratings(1).write_csv(tmp_path / "b.csv")
     ratings(2, shift=0.6).write_csv(tmp_path / "c.csv")
-    frozen = voirdire("gate", "freeze", "a.csv", "--reference", "human", "--as", "judge.lock",
-                      cwd=tmp_path)  # fmt: skip
+    frozen = voirdire(
+        "gate", "freeze", "a.csv", "--reference", "human", "--as", "judge.lock", cwd=tmp_path
+    )
     assert frozen.returncode == 0, frozen.stderr
     assert "80 of them with labels of humans" in frozen.stdout
     passed = voirdire("gate", "check", "b.csv", "--lock", "judge.lock", cwd=tmp_path)
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert "judge on Calm: no change shown" in passed.stdout
     failed = voirdire(
-        "gate", "check", "c.csv", "--lock", "judge.lock", "--junit", "gate.xml", "--markdown",
-        "gate.md", "--json", cwd=tmp_path,
-    )  # fmt: skip
+        "gate",
+        "check",
+        "c.csv",
+        "--lock",
+        "judge.lock",
+        "--junit",
+        "gate.xml",
+        "--markdown",
+        "gate.md",
+        "--json",
+        cwd=tmp_path,
+    )
     assert failed.returncode == 4
     found = json.loads(failed.stdout)
     assert (found["look"], found["rows"][0]["who"]) == (2, "judge")
@@ -556,9 +587,15 @@ def test_freeze_and_check_as_commands(tmp_path):
     assert "| Calm" in (tmp_path / "gate.md").read_text()
     assert len(read_lock(tmp_path / "judge.lock").looks) == 2
     unmet = voirdire(
-        "gate", "check", "b.csv", "--lock", "judge.lock", "--require", "shift_low>=1",
+        "gate",
+        "check",
+        "b.csv",
+        "--lock",
+        "judge.lock",
+        "--require",
+        "shift_low>=1",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert (unmet.returncode, "shift_low of judge on Calm" in unmet.stderr) == (4, True)
 
 
@@ -569,12 +606,25 @@ def test_shifted_scores_lie_on_the_scale():
 
 def pytest_run(*arguments, cwd):
     """Pytest with our plugin, however this copy is installed."""
-    plugin = ("-p", "no:voirdire", "-p", "voirdire.pytest_plugin", "-p", "no:cacheprovider",
-              "-p", "no:langsmith_plugin")  # fmt: skip
+    plugin = (
+        "-p",
+        "no:voirdire",
+        "-p",
+        "voirdire.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:langsmith_plugin",
+    )
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, *arguments], cwd=cwd, capture_output=True,
-        text=True, timeout=120, env={**os.environ, "COLUMNS": "160"}, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", *plugin, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "160"},
+        check=False,
+    )
 
 
 def test_pytest_makes_a_test_of_each_judge_and_attribute(tmp_path):
@@ -585,8 +635,9 @@ def test_pytest_makes_a_test_of_each_judge_and_attribute(tmp_path):
         score=pl.when(pl.col("rater") == "loud").then(pl.lit(5.0)).otherwise("score")
     )
     loud.write_csv(tmp_path / "today.csv")
-    done = pytest_run("--voirdire", "judge.lock", "--voirdire-source", "today.csv", "-v",
-                      cwd=tmp_path)  # fmt: skip
+    done = pytest_run(
+        "--voirdire", "judge.lock", "--voirdire-source", "today.csv", "-v", cwd=tmp_path
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout
     assert "loud on Calm: changed (judge) by" in done.stdout
@@ -642,8 +693,11 @@ def test_the_plugin_is_registered():
 
 def test_the_steps_of_the_example_workflow_run_as_a_script(tmp_path):
     text = (ROOT / "examples" / "gate" / "workflow.yml").read_text()
-    steps = [step for step in re.findall(r"^ +run: (.+)$", text, re.MULTILINE)
-             if not step.startswith("pip ")]  # fmt: skip
+    steps = [
+        step
+        for step in re.findall(r"^ +run: (.+)$", text, re.MULTILINE)
+        if not step.startswith("pip ")
+    ]
     assert [step.split()[0] for step in steps] == ["voirdire", "cat"]
     folder = tmp_path / "run"
     shutil.copytree(ROOT / "examples" / "run", folder)
@@ -655,9 +709,14 @@ def test_the_steps_of_the_example_workflow_run_as_a_script(tmp_path):
     assert first.returncode == 0, first.stderr
     assert voirdire("gate", "freeze", "frozen", "--as", "judge.lock", cwd=folder).returncode == 0
     done = subprocess.run(
-        ["bash", "-e", "-c", "\n".join(steps)], cwd=folder, env=env, capture_output=True,
-        text=True, timeout=180, check=False,
-    )  # fmt: skip
+        ["bash", "-e", "-c", "\n".join(steps)],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     summary = (tmp_path / "summary.md").read_text()
     assert "Held to the lock" in summary

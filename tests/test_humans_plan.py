@@ -568,8 +568,11 @@ def test_a_sheet_that_holds_answers_is_not_written_over(tmp_path, suffix):
 
 
 def _rated(path):
-    rows = [(f"q{k}", system, f"Is it {k}?", f"It is {k}, says {system}.", k % 5 + 1, k % 4 + 1)
-            for k in range(12) for system in ("old", "new")]  # fmt: skip
+    rows = [
+        (f"q{k}", system, f"Is it {k}?", f"It is {k}, says {system}.", k % 5 + 1, k % 4 + 1)
+        for k in range(12)
+        for system in ("old", "new")
+    ]
     head = ["ticket", "release", "asked", "said", "judge", "human"]
     pl.DataFrame(rows, schema=head, orient="row").write_csv(path)
     return path

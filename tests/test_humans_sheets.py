@@ -56,8 +56,11 @@ def test_comparisons_come_back_unblinded_with_the_order_undone(work, data, suffi
     names = ("Criteria 1", "Criteria 2", "Overall")
     thought = {
         (r, i, s, n): data.draw(score)
-        for r in ("ann", "ben") for i in ITEMS for s in SYSTEMS[:2] for n in names
-    }  # fmt: skip
+        for r in ("ann", "ben")
+        for i in ITEMS
+        for s in SYSTEMS[:2]
+        for n in names
+    }
 
     def fill(rater, header, row):
         a, b = (author(row[header.index(f"Response {letter}")]) for letter in "AB")
@@ -84,8 +87,11 @@ def test_ratings_come_back(work, data, suffix):
     names = ("Empathy", "Relevance")
     thought = {
         (r, i, s, n): data.draw(score)
-        for r in ("ann", "ben") for i in ITEMS for s in SYSTEMS for n in names
-    }  # fmt: skip
+        for r in ("ann", "ben")
+        for i in ITEMS
+        for s in SYSTEMS
+        for n in names
+    }
 
     def fill(rater, header, row):
         item, system = author(row[header.index("Response")])

@@ -135,10 +135,12 @@ def test_people_name_the_first_turn_that_fails(tmp_path):
     assert said["score"].to_list() == [0, 4, 4, 4, 0, 4, 6, 6]
     # Beside the judge's own, by the rule for first failures.
     study = build_study(
-        {**_raw(tmp_path / "study.toml"),
-         "data": {"sources": [{"path": "out/ratings.parquet"}], "reference": ["ann", "ben"]}},
+        {
+            **_raw(tmp_path / "study.toml"),
+            "data": {"sources": [{"path": "out/ratings.parquet"}], "reference": ["ann", "ben"]},
+        },
         folder=str(tmp_path),
-    )  # fmt: skip
+    )
     run(study, tmp_path / "s", quiet=True)
     sections = {one.title: one for one in examine(tmp_path / "s", resamples=0).sections}
     rows = {row[1]: row for row in sections["Where conversations first fail"].table.rows}
@@ -164,8 +166,12 @@ def test_wholes_and_labels_of_turns(tmp_path, unit, task, judgements):
     files = filled(tmp_path / "work", lambda *_: kind)
     ratings = import_answers(tmp_path / "work", files, tmp_path / "out").tables["ratings"]
     assert ("cluster" in ratings.columns) == (unit == "turn")
-    tables = read_tables(build_study({"name": "t", "data": {"sources": [
-        {"path": "out/ratings.parquet"}]}}, folder=str(tmp_path)))  # fmt: skip
+    tables = read_tables(
+        build_study(
+            {"name": "t", "data": {"sources": [{"path": "out/ratings.parquet"}]}},
+            folder=str(tmp_path),
+        )
+    )
     assert tables.ratings.height == ratings.height
 
 

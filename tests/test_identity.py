@@ -83,8 +83,13 @@ def test_names_of_one_model_have_one_key_and_versions_differ():
 def test_words_of_people_for_a_maker():
     table = built_in()
     assert [table.maker(word) for word in ("OpenAI", "GPT", "Claude", "x.AI", "house", "o")] == [
-        "openai", "openai", "anthropic", "xai", "", "",
-    ]  # fmt: skip
+        "openai",
+        "openai",
+        "anthropic",
+        "xai",
+        "",
+        "",
+    ]
     assert table.same("x", "x")
     assert not table.same("x", "y")
     assert not table.same("", "")
@@ -108,9 +113,12 @@ def test_the_table_is_in_order():
 
 def test_a_plugin_adds_makers_and_more_of_those_that_are_there():
     more = makers_in(
-        {"house": {"families": {"sage": ["sage-1"]}}, "openai": {"families": {"gpt": ["house-gpt"]}}},
+        {
+            "house": {"families": {"sage": ["sage-1"]}},
+            "openai": {"families": {"gpt": ["house-gpt"]}},
+        },
         "a plugin",
-    )  # fmt: skip
+    )
     table = built_in().with_makers(more)
     assert table.identify("compatible:sage-1-mini").maker == "house"
     assert table.identify("compatible:house-gpt-2").maker == "openai"
@@ -226,8 +234,21 @@ def test_a_file_alone_in_which_a_judge_rates_its_own(tmp_path):
     finding = kinds(audit_source(path, reference=("ann", "ben")))["family_undeclared"]
     assert finding.severity == "serious"
     assert finding.places == ("gpt-4o-mini",)
-    said = invoke(["examine", path, "--reference", "ann,ben", "--resamples", "0", "--json",
-                   "--family", "gpt-4o=openai", "--family", "gpt-4o-mini=openai"])  # fmt: skip
+    said = invoke(
+        [
+            "examine",
+            path,
+            "--reference",
+            "ann,ben",
+            "--resamples",
+            "0",
+            "--json",
+            "--family",
+            "gpt-4o=openai",
+            "--family",
+            "gpt-4o-mini=openai",
+        ]
+    )
     assert said.exit_code == 0, said.output
     record = json.loads(said.stdout)
     assert record["results"][0]["excluded_systems"] == ["gpt-4o-mini"]
@@ -331,8 +352,18 @@ def paper(folder, *more, families=("openai", "anthropic")):
     if families:
         columns["family"] = list(families)
     pl.DataFrame(columns).write_csv(folder / "r.csv")
-    return invoke(["paper", "mentalalign", folder / "c.csv", "--responses", folder / "r.csv",
-                   "--out", folder / "study", *more])  # fmt: skip
+    return invoke(
+        [
+            "paper",
+            "mentalalign",
+            folder / "c.csv",
+            "--responses",
+            folder / "r.csv",
+            "--out",
+            folder / "study",
+            *more,
+        ]
+    )
 
 
 def test_the_papers_command_knows_a_compatible_model_and_asks_of_an_unknown_one(tmp_path):

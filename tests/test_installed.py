@@ -28,8 +28,12 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_holds_every_file_of_the_packages(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    for room in ("core/voirdire", "judges/voirdire_judges", "retrieval/voirdire_retrieval",
-                 "plugins/voirdire_plugins"):  # fmt: skip
+    for room in (
+        "core/voirdire",
+        "judges/voirdire_judges",
+        "retrieval/voirdire_retrieval",
+        "plugins/voirdire_plugins",
+    ):
         folder = ROOT / room
         there = {
             path.relative_to(folder.parent).as_posix()

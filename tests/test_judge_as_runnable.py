@@ -200,10 +200,18 @@ def test_a_users_tracing_sees_what_a_run_asks(tmp_path):
     with Traced() as traced:
         done = subprocess.run(
             [sys.executable, "-m", "voirdire", "run", "study.toml", "--out", "a"],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-            env={**os.environ, "LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": traced.address,
-                 "LANGSMITH_API_KEY": "invented", "LANGSMITH_PROJECT": "judging"},
-        )  # fmt: skip
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={
+                **os.environ,
+                "LANGSMITH_TRACING": "true",
+                "LANGSMITH_ENDPOINT": traced.address,
+                "LANGSMITH_API_KEY": "invented",
+                "LANGSMITH_PROJECT": "judging",
+            },
+        )
         assert done.returncode == 0, done.stderr
         assert traced.heard.wait(10)
         sent = b"".join(traced.names)

@@ -87,9 +87,7 @@ def test_every_way_gives_what_the_statistic_gives_and_a_dead_member_changes_noth
     human = scores_of(found.ratings, "human").to_numpy()
     wanted = combine(each, how, reference=human, clusters=np.arange(200))
     assert np.allclose(scores_of(found.ratings, "jury").to_numpy(), wanted, equal_nan=True)
-    dead = examined(
-        tmp_path, frame, "mute", "a", "b", "c", combine=how, more=[{"name": "mute"}]
-    )  # fmt: skip
+    dead = examined(tmp_path, frame, "mute", "a", "b", "c", combine=how, more=[{"name": "mute"}])
     assert scores_of(dead.ratings, "jury").equals(scores_of(found.ratings, "jury"))
     assert dead.facts(JuryFacts).results[0].dead == ("mute",)
     assert (
@@ -101,8 +99,16 @@ def test_every_way_gives_what_the_statistic_gives_and_a_dead_member_changes_noth
 
 
 def test_abstentions_are_counted_and_a_tie_is_missing(tmp_path):
-    rows = [("1", "a", 1.0), ("1", "b", 1.0), ("2", "a", 1.0), ("2", "b", 2.0), ("3", "a", 4.0),
-            ("3", "b", None), ("4", "a", None), ("4", "b", None)]  # fmt: skip
+    rows = [
+        ("1", "a", 1.0),
+        ("1", "b", 1.0),
+        ("2", "a", 1.0),
+        ("2", "b", 2.0),
+        ("3", "a", 4.0),
+        ("3", "b", None),
+        ("4", "a", None),
+        ("4", "b", None),
+    ]
     rows += [(str(i), "human", 1.0 + i) for i in range(1, 5)]
     frame = pl.DataFrame(rows, schema=["item", "rater", "score"], orient="row")
     found = examine_jury(frame, ["a", "b"], "vote", reference=["human"])
@@ -128,8 +134,12 @@ def test_a_jury_that_is_worse_than_its_best_member_is_not_to_be_used():
 
 def test_no_gain_is_no_reason_to_pay_and_a_gain_is():
     frame = ratings((0.5, 0.5))
-    same = pl.concat([frame.filter(pl.col("rater") != "b"),
-                      frame.filter(pl.col("rater") == "a").with_columns(rater=pl.lit("b"))])  # fmt: skip
+    same = pl.concat(
+        [
+            frame.filter(pl.col("rater") != "b"),
+            frame.filter(pl.col("rater") == "a").with_columns(rater=pl.lit("b")),
+        ]
+    )
     (copied,) = examine_jury(same, ["a", "b"], reference=["human"]).results
     assert copied.worth.votes_low == pytest.approx(1)
     assert "shows no gain over its best member" in worth_sentence(copied)
@@ -236,10 +246,14 @@ def test_without_a_human_there_is_nothing_to_fit_and_nothing_to_hold_it_against(
 def jury_session(tmp_path, jury, items=30, **more):
     """A session of two scripted judges, and a human of whom one judge says the truth."""
     study = study_of(
-        tmp_path, judge("ann", model_options={"says": "4"}), judge("bob", model_options={"says": "2"}),
-        items=items, systems=("x", "y"), rubric={"attributes": ["Calm"]},
+        tmp_path,
+        judge("ann", model_options={"says": "4"}),
+        judge("bob", model_options={"says": "2"}),
+        items=items,
+        systems=("x", "y"),
+        rubric={"attributes": ["Calm"]},
         run={"prices": {"script:ann": {"input": 1, "output": 2}}, **more.pop("run", {})},
-    )  # fmt: skip
+    )
     rows = [(f"i{n}", s, "human", "Calm", 1 + n % 5) for n in range(items) for s in ("x", "y")]
     pl.DataFrame(
         rows, schema=["item", "system", "rater", "attribute", "score"], orient="row"
@@ -259,8 +273,9 @@ def test_a_session_derives_its_jury_at_will_and_knows_what_it_costs(tmp_path):
     assert scores_of(found.ratings, "jury").to_list() == [3.0] * 60
     (one,) = found.facts(JuryFacts).results
     assert [(p.rater, p.calls, p.tokens) for p in one.prices] == [
-        ("ann", 60, 6600), ("bob", 60, 6600),
-    ]  # fmt: skip
+        ("ann", 60, 6600),
+        ("bob", 60, 6600),
+    ]
     assert one.prices[0].money == pytest.approx(60 * (100 * 1 + 10 * 2) / 1e6)
     assert one.prices[1].money is None
     assert one.price.money is None

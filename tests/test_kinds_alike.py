@@ -63,8 +63,9 @@ def test_rows_with_counts_say_what_their_units_say(people, sets, monkeypatch):
         assert few.scores.shape[1] * 4 <= gaps.scores.shape[1]
         assert few.size(few.paired) == gaps.size(gaps.paired)
         ours, slow = (judged(gaps, monkeypatch, alike=alike) for alike in (True, False))
-        states = [[(v.use, v.label, v.state, v.next.action) for v in one.verdicts]
-                  for one in (ours, slow)]  # fmt: skip
+        states = [
+            [(v.use, v.label, v.state, v.next.action) for v in one.verdicts] for one in (ours, slow)
+        ]
         assert states[0] == states[1]
         (a,), (b,) = ours.evidence, slow.evidence
         assert (a.n_responses, a.n_labelled, a.clusters) == (
@@ -73,8 +74,12 @@ def test_rows_with_counts_say_what_their_units_say(people, sets, monkeypatch):
             b.clusters,
         )
         assert [part.name for part in a.components] == [part.name for part in b.components]
-        found = [d for x, y in zip(a.components, b.components, strict=True) for d in differ(x, y)
-                 if d[1] != "times"]  # fmt: skip
+        found = [
+            d
+            for x, y in zip(a.components, b.components, strict=True)
+            for d in differ(x, y)
+            if d[1] != "times"
+        ]
         assert found == []
 
 

@@ -71,8 +71,9 @@ def test_it_is_asked_of_yes_and_no_of_rows_and_of_several_judges():
         for c in RATERS
     )
     assert question(two).choices == ("confidence", "none")
-    rows = table.unpivot(RATERS, index=["id", "confidence"],
-                         variable_name="rater", value_name="label")  # fmt: skip
+    rows = table.unpivot(
+        RATERS, index=["id", "confidence"], variable_name="rater", value_name="label"
+    )
     rows = rows.with_columns(pl.when(pl.col("rater") == "gpt").then("confidence"))
     assert question(rows).choices == ("confidence", "none")
     several = table.rename({"confidence": "gpt_confidence"}).with_columns(
@@ -201,8 +202,10 @@ def test_nested_words_of_two_sides_are_no_labels_and_yes_and_no_are_read(tmp_pat
     keys = [f"{k}__x__y__1" for k in range(40)]
     rng = np.random.default_rng(1)
     for name, raters in (("human_annotations", ("ann", "ben")), ("llm_annotations", ("gpt",))):
-        sides = {r: dict(zip(keys, rng.choice(["model_a", "model_b", "tie"], 40), strict=True))
-                 for r in raters}  # fmt: skip
+        sides = {
+            r: dict(zip(keys, rng.choice(["model_a", "model_b", "tie"], 40), strict=True))
+            for r in raters
+        }
         (tmp_path / f"{name}.json").write_text(json.dumps(sides))
     files = [tmp_path / "human_annotations.json", tmp_path / "llm_annotations.json"]
     with pytest.raises(TableError, match="say by --parts which parts of 'item' are item, system_a"):
@@ -210,8 +213,12 @@ def test_nested_words_of_two_sides_are_no_labels_and_yes_and_no_are_read(tmp_pat
     parts = ReadOptions(parts=("item", "system_a", "system_b", "turn"), first="unknown")
     assert open_source(files, read=parts).preferences is not None
     for file in files:
-        file.write_text(file.read_text().replace("model_a", "yes").replace("model_b", "no")
-                        .replace('"tie"', '"no"'))  # fmt: skip
+        file.write_text(
+            file.read_text()
+            .replace("model_a", "yes")
+            .replace("model_b", "no")
+            .replace('"tie"', '"no"')
+        )
     found = open_source(files)
     assert set(found.tables.ratings["score"]) == {0.0, 1.0}
     assert found.study.data.reference == ("ann", "ben")
@@ -260,24 +267,31 @@ def long_table(column="label", words=("yes", "no")):
 def test_a_judge_of_probabilities_alone_is_examined_beside_peoples_labels():
     found = examine(long_table(), reference=["ann", "ben"])
     assert {(one.judge, one.use) for one in found.verdicts} == {
-        ("gpt", "confidence"), ("gpt", "release"),
-    }  # fmt: skip
+        ("gpt", "confidence"),
+        ("gpt", "release"),
+    }
     with pytest.raises(TableError, match=r"'gpt' gives numbers in 'probability' and no label"):
         examine(long_table(words=("spam", "ham")), reference=["ann", "ben"])
 
 
 def test_probabilities_in_the_column_of_peoples_zeros_and_ones_are_what_they_are_said_to_be():
-    table = long_table(words=("1", "0")).with_columns(
-        pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("probability")
-    ).drop("label")  # fmt: skip
+    table = (
+        long_table(words=("1", "0"))
+        .with_columns(
+            pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("probability")
+        )
+        .drop("label")
+    )
     found = examine(table, reference=["ann", "ben"], read=ReadOptions(kind="probability"))
     assert {one.use for one in found.verdicts} == {"confidence", "release"}
 
 
 def test_numbers_of_a_frame_beside_zeros_and_ones_are_scores_unless_somebody_says_otherwise():
-    table = long_table(words=("1", "0")).with_columns(
-        pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("score")
-    ).drop("label", "probability")  # fmt: skip
+    table = (
+        long_table(words=("1", "0"))
+        .with_columns(pl.coalesce(pl.col("label").cast(pl.Float64), "probability").alias("score"))
+        .drop("label", "probability")
+    )
     uses = {one.use for one in examine(table, reference=["ann", "ben"]).verdicts}
     assert "single" in uses
     assert "confidence" not in uses

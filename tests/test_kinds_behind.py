@@ -79,10 +79,16 @@ def test_a_jury_votes_on_comparisons():
     raters = {"human": truth}
     raters |= {f"gpt_{k}": np.where(rng.random(200) < 0.75, truth, -truth) for k in range(3)}
     rows = [
-        {"question_id": k, "model_a": "x", "model_b": "y", "judge": name,
-         "winner": "model_a" if one > 0 else "model_b"}
-        for name, said in raters.items() for k, one in enumerate(said)
-    ]  # fmt: skip
+        {
+            "question_id": k,
+            "model_a": "x",
+            "model_b": "y",
+            "judge": name,
+            "winner": "model_a" if one > 0 else "model_b",
+        }
+        for name, said in raters.items()
+        for k, one in enumerate(said)
+    ]
     found = examine_jury(
         pl.DataFrame(rows), ["gpt_0", "gpt_1", "gpt_2"], "vote", reference=["human"]
     )

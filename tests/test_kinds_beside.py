@@ -47,8 +47,9 @@ def test_a_judge_of_codes_is_never_left_out_beside_names_whatever_it_is_called(t
     found = examine(table, read=ReadOptions(ignore=("svm",)))
     assert {one.judge for one in found.verdicts} == {"gpt"}
     # Which code is which label's may be said.
-    named = ReadOptions(kind="label", words={"calm": 0.0, "tense": 1.0, "sad": 2.0},
-                        judge=("gpt", "svm"))  # fmt: skip
+    named = ReadOptions(
+        kind="label", words={"calm": 0.0, "tense": 1.0, "sad": 2.0}, judge=("gpt", "svm")
+    )
     both = examine(table, reference=["truth"], read=named)
     assert {one.judge for one in both.verdicts} == {"gpt", "svm"}
 
@@ -83,8 +84,9 @@ def test_a_session_holds_what_models_report_of_options_and_votes_where_somebody_
     people = dict(zip(items, rng.choice(WORDS, n), strict=True))
     pl.DataFrame(
         [(i, "ann", w, float(people[i] == w)) for i in items for w in WORDS],
-        schema=["item", "rater", "attribute", "score"], orient="row",
-    ).write_csv(tmp_path / "ann.csv")  # fmt: skip
+        schema=["item", "rater", "attribute", "score"],
+        orient="row",
+    ).write_csv(tmp_path / "ann.csv")
     (tmp_path / "study.toml").write_text(STUDY)
     folder = run(load_study(tmp_path / "study.toml"), tmp_path / "session", quiet=True).folder
 
@@ -92,13 +94,15 @@ def test_a_session_holds_what_models_report_of_options_and_votes_where_somebody_
         """How much too high the probabilities of each label are on the whole."""
         return {
             one.attribute: next(c.estimate for c in one.components if c.name == "CLARGE")
-            for one in examination.evidence if one.attribute.startswith("labels: ")
-        }  # fmt: skip
+            for one in examination.evidence
+            if one.attribute.startswith("labels: ")
+        }
 
     claims = pl.DataFrame(
-        label_claims(folder), orient="row",
+        label_claims(folder),
+        orient="row",
         schema=["item", "system", "rater", "run", "label", "p"],
-    )  # fmt: skip
+    )
     assert claims.group_by("item", "run").agg(pl.col("p").sum())["p"].to_numpy() == pytest.approx(1)
     votes = (
         pl.read_parquet(folder / "ratings.parquet")
@@ -145,9 +149,16 @@ def test_probabilities_beside_comparisons_are_chosen_between_where_one_is_taken(
         return np.where(rng.random(n) < p, "model_a", "model_b")
 
     table = pl.DataFrame(
-        {"id": range(n), "model_a": "new", "model_b": "old", "human": votes(), "gpt_p_a": p,
-         "llama": votes(), "gpt": votes()}
-    )  # fmt: skip
+        {
+            "id": range(n),
+            "model_a": "new",
+            "model_b": "old",
+            "human": votes(),
+            "gpt_p_a": p,
+            "llama": votes(),
+            "gpt": votes(),
+        }
+    )
     kinds = ("preference", "probability")
     for ask in (
         lambda read: compare(table, table, read=read),
@@ -206,10 +217,13 @@ def test_a_list_that_names_a_label_twice_is_several_peoples(tmp_path):
 def test_what_stands_beside_the_list_of_workers_is_none_of_them(tmp_path):
     words = ["calm", "sad"] * 15
     rows = [
-        {"id": k, "prediction": word,
-         "annotations": [{"worker": f"w{r}", "label": word} for r in (1, 2)]}
+        {
+            "id": k,
+            "prediction": word,
+            "annotations": [{"worker": f"w{r}", "label": word} for r in (1, 2)],
+        }
         for k, word in enumerate(words)
-    ]  # fmt: skip
+    ]
     path = tmp_path / "said.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(QuestionError, match="'prediction' may be people or judges") as asked:
@@ -265,11 +279,20 @@ def test_columns_of_others_stand_beside_both_orders_and_beside_voters():
     found = read_judged(both, read=ReadOptions())[1]
     assert found.people == ("human",)
     assert found.preferences.group_by("rater").len().sort("rater").rows() == [
-        ("human", 80), ("judge", 160),
-    ]  # fmt: skip
+        ("human", 80),
+        ("judge", 160),
+    ]
     voters = [f"user_{k % 9}" for k in range(80)]
-    arena = pl.DataFrame({"item": range(80), "model_a": pairs["model_1"], "model_b": "r",
-                          "voter": voters, "winner": votes_of(rng), "gpt": votes_of(rng)})  # fmt: skip
+    arena = pl.DataFrame(
+        {
+            "item": range(80),
+            "model_a": pairs["model_1"],
+            "model_b": "r",
+            "voter": voters,
+            "winner": votes_of(rng),
+            "gpt": votes_of(rng),
+        }
+    )
     found = read_judged(arena, read=ReadOptions(rater="voter"))[1]
     assert set(found.raters) - set(voters) == {"gpt"}
     assert found.preferences.filter(rater="gpt").height == 80

@@ -38,11 +38,16 @@ def choices_file(folder, sharp=1.0, n=400):
     shares = np.exp(sharp * odds)
     shares /= shares.sum(axis=1, keepdims=True)
     rows = [
-        {"id": k, **{f"human_{r + 1}": said[k] for r, said in enumerate(people)},
-         "gpt": {"choice": labels[int(np.argmax(each))],
-                 "probabilities": dict(zip(labels, each.tolist(), strict=True))}}
+        {
+            "id": k,
+            **{f"human_{r + 1}": said[k] for r, said in enumerate(people)},
+            "gpt": {
+                "choice": labels[int(np.argmax(each))],
+                "probabilities": dict(zip(labels, each.tolist(), strict=True)),
+            },
+        }
         for k, each in enumerate(shares)
-    ]  # fmt: skip
+    ]
     path = folder / f"choices-{sharp:g}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
@@ -109,9 +114,10 @@ def test_influence_is_the_estimate_less_that_without_the_response(panel, judge):
             continue
         moved = influences(case, part, margins)
         (one,) = [
-            value for value in rule.values(ground_of(alone, margins))
+            value
+            for value in rule.values(ground_of(alone, margins))
             if not value.at or value.at in part.at
-        ][:1] or [None]  # fmt: skip
+        ][:1] or [None]
         if one is None:
             continue
         seen += 1
@@ -137,10 +143,12 @@ def test_a_case_from_numbers_is_the_case_of_the_file(tmp_path):
     cube = inputs_of(as_ratings(opened, ())).cube
     humans = ("ann_1", "ann_2", "ann_3")
     case = question.case(
-        "gpt", humans, [cube.of("gpt", name) for name in question.attributes],
+        "gpt",
+        humans,
+        [cube.of("gpt", name) for name in question.attributes],
         [np.stack([cube.of(human, name) for human in humans]) for name in question.attributes],
         np.array(cube.items)[cube.item],
-    )  # fmt: skip
+    )
     ours = {(v.use, v.label): v.state for v in judge_cases([case], Margins()).verdicts}
     from voirdire.examining import examine
 

@@ -29,9 +29,7 @@ def orders(n=20, seed=0):
     """An order of three systems for each of n items, and the sign of each pair of them."""
     rng = np.random.default_rng(seed)
     every = [list(rng.permutation(SYSTEMS)) for _ in range(n)]
-    wins = Counter(
-        (a, b) for own in every for k, a in enumerate(own) for b in own[k + 1 :]
-    )  # fmt: skip
+    wins = Counter((a, b) for own in every for k, a in enumerate(own) for b in own[k + 1 :])
     return every, wins
 
 
@@ -79,10 +77,13 @@ def test_lists_of_annotations_with_a_rater_inside(tmp_path):
     said = rng.choice(WORDS, (30, 3)).tolist()
     path = tmp_path / "a.jsonl"
     records = [
-        {"id": k, "annotations": [{"annotator": "anna", "label": a}, {"annotator": "ben",
-                                                                      "label": b}], "gpt-4o": c}
+        {
+            "id": k,
+            "annotations": [{"annotator": "anna", "label": a}, {"annotator": "ben", "label": b}],
+            "gpt-4o": c,
+        }
         for k, (a, b, c) in enumerate(said)
-    ]  # fmt: skip
+    ]
     path.write_text("\n".join(map(json.dumps, records)))
     found = read(path)
     assert found.people == ("anna", "ben")
@@ -100,10 +101,15 @@ def marked(n=30, seed=3):
 def test_columns_of_0_and_1_are_asked_about(name):
     bits, raters = marked(), ("human_1", "human_2", "gpt")
     table = pl.DataFrame(
-        {"id": range(30),
-         **{name.format(rater=rater, label=label): own[r]
-            for label, own in bits.items() for r, rater in enumerate(raters)}}
-    )  # fmt: skip
+        {
+            "id": range(30),
+            **{
+                name.format(rater=rater, label=label): own[r]
+                for label, own in bits.items()
+                for r, rater in enumerate(raters)
+            },
+        }
+    )
     with pytest.raises(QuestionError, match=r"'toxic', 'threat', 'rude' are columns of 0 and 1"):
         read(table)
     found = read(table, kind="label set")
@@ -143,10 +149,14 @@ def test_a_record_that_is_an_answer_with_probabilities(tmp_path):
     rng = np.random.default_rng(4)
     shares = rng.uniform(size=40).round(3)
     records = [
-        {"id": k, "human": "yes" if rng.random() < p else "no", "choice": "yes" if p > 0.5 else
-         "no", "probabilities": {"yes": p, "no": round(1 - p, 3)}}
+        {
+            "id": k,
+            "human": "yes" if rng.random() < p else "no",
+            "choice": "yes" if p > 0.5 else "no",
+            "probabilities": {"yes": p, "no": round(1 - p, 3)},
+        }
         for k, p in enumerate(shares.tolist())
-    ]  # fmt: skip
+    ]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, records)))
     found = read(path)
@@ -180,9 +190,15 @@ def test_a_probability_that_a_system_is_preferred(header, of_first):
     people = np.where(rng.random((2, 60)) < share, "A", "B").astype(object)
     people[0, 0] = "tie"
     table = pl.DataFrame(
-        {"id": range(60), "model_a": [a for a, _ in pairs], "model_b": [b for _, b in pairs],
-         "human_1": people[0], "human_2": people[1], header: share if of_first else 1 - share}
-    )  # fmt: skip
+        {
+            "id": range(60),
+            "model_a": [a for a, _ in pairs],
+            "model_b": [b for _, b in pairs],
+            "human_1": people[0],
+            "human_2": people[1],
+            header: share if of_first else 1 - share,
+        }
+    )
     found = read(table, first="a")
     (case,) = label_cases(found, found.people)
     turned = np.array([a > b for a, b in pairs])
@@ -218,10 +234,21 @@ def battles(folder, lean=0.0, seed=1, n=200):
         rows.append((k, a, b, *texts, a, *("A" if x > 0 else "B" for x in said)))
     path = folder / f"battles-{lean:g}-{seed}.csv"
     pl.DataFrame(
-        rows, orient="row",
-        schema=["id", "model_a", "model_b", "response_a", "response_b", "shown_first", "human_1",
-                "human_2", "human_3", "gpt"],
-    ).write_csv(path)  # fmt: skip
+        rows,
+        orient="row",
+        schema=[
+            "id",
+            "model_a",
+            "model_b",
+            "response_a",
+            "response_b",
+            "shown_first",
+            "human_1",
+            "human_2",
+            "human_3",
+            "gpt",
+        ],
+    ).write_csv(path)
     return path
 
 
@@ -257,8 +284,10 @@ def test_the_account_of_a_file_of_labels(tmp_path):
 def test_a_study_with_a_rubric_reads_comparisons_by_their_columns(tmp_path):
     path = battles(tmp_path)
     table = pl.read_csv(path)
-    names = [pl.when(pl.col(c) == "A").then("model_a").otherwise("model_b").alias(c)
-             for c in ("human_1", "human_2", "human_3", "gpt")]  # fmt: skip
+    names = [
+        pl.when(pl.col(c) == "A").then("model_a").otherwise("model_b").alias(c)
+        for c in ("human_1", "human_2", "human_3", "gpt")
+    ]
     table.with_columns(names).write_csv(path)  # winners by the names of systems
     (tmp_path / "study.toml").write_text(
         'name = "x"\n[rubric]\nattributes = ["Overall"]\nscale = [1, 5]\n[data]\n'

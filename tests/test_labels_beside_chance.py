@@ -35,7 +35,9 @@ def predictions(folder, *, seeds=3, n=60, right=0.6, seed=0):
     for number in range(seeds):
         for item in range(n):
             truth = CLASSES[min(item % 5, 2)]
-            rows.append((f"i{item}", number, truth, truth if rng.random() < right else rng.choice(CLASSES)))  # fmt: skip
+            rows.append(
+                (f"i{item}", number, truth, truth if rng.random() < right else rng.choice(CLASSES))
+            )
     return wrote(folder / "predictions.csv", rows, ["item", "seed", "truth", "predicted"])
 
 
@@ -234,8 +236,17 @@ def test_missing_predictions_are_told_beside_the_f1_that_they_are_not_in(tmp_pat
     path = wrote(tmp_path / "sure.csv", rows, ["item", "truth", "predicted"])
     command = ["labels", str(path), "--out", str(tmp_path / "out"), "--resamples", "0"]
     said = invoke(command).output.splitlines()
-    assert said[0].split() == ["Configuration", "Labels", "Task", "Missing", "F1", "Chance",
-                               "Kappa", "Kappa,", "interval"]  # fmt: skip
+    assert said[0].split() == [
+        "Configuration",
+        "Labels",
+        "Task",
+        "Missing",
+        "F1",
+        "Chance",
+        "Kappa",
+        "Kappa,",
+        "interval",
+    ]
     assert said[1].split()[:5] == ["sure", "–", "binary", "5", "1.000"]
     assert "| Missing |" in (tmp_path / "out" / "labels.md").read_text("utf-8")
 

@@ -197,8 +197,9 @@ def test_label_sets_are_paired_within_configuration_and_task(tmp_path):
     results = read_results([tmp_path / "p.csv"])
     found = label_set_differences(results, resamples=200)
     assert found.select("configuration", "first", "second", "n", "left_out").rows() == [
-        ("m1", "rlp", "gold", 90, 10), ("m2", "rlp", "gold", 90, 10)
-    ]  # fmt: skip
+        ("m1", "rlp", "gold", 90, 10),
+        ("m2", "rlp", "gold", 90, 10),
+    ]
     assert (found["kappa_low"] > 0).all()
     assert found["p_adjusted"].to_list() == pytest.approx([2 * p for p in found["p"]])
     whole = labels_beside_chance(results, draws=10, resamples=0)

@@ -233,8 +233,9 @@ def test_ratings_and_replies_lead_to_the_same_runs():
     long = pl.DataFrame(rows, schema=names, orient="row").with_columns(
         pl.col("score").fill_nan(None)
     )
-    found = runs_of_ratings(long.sample(fraction=1, shuffle=True, seed=3), SMALL.labels,
-                            none=NONE, other=OTHER)  # fmt: skip
+    found = runs_of_ratings(
+        long.sample(fraction=1, shuffle=True, seed=3), SMALL.labels, none=NONE, other=OTHER
+    )
     two = found.of("m")
     order = [two.items.index(item) for item in one.items]
     assert two.runs == one.runs
@@ -312,15 +313,19 @@ def test_joint_agreement_of_two_annotators():
     both = final_labels(LabelRuns(SMALL.labels, NONE, OTHER, (*a, *b)))
     rows = joint_agreement_frame(both)
     assert rows.select("on", "agreement", "n").rows() == [
-        ("dominant label", 0.75, 4), ("all labels", 0.5, 4),
-    ]  # fmt: skip
+        ("dominant label", 0.75, 4),
+        ("all labels", 0.5, 4),
+    ]
     # Wilson (1927) for 3 of 4.
     assert rows["low"][0] == pytest.approx(0.3006, abs=1e-4)
 
 
 def test_items_without_any_label_agree_where_no_label_says_none():
-    rows = [(i, r, 1, "calm", float(i in named)) for r, named in (("a", "12"), ("b", "13"))
-            for i in "1234"]  # fmt: skip
+    rows = [
+        (i, r, 1, "calm", float(i in named))
+        for r, named in (("a", "12"), ("b", "13"))
+        for i in "1234"
+    ]
     names = ["item", "rater", "run", "attribute", "score"]
     runs = runs_of_ratings(pl.DataFrame(rows, schema=names, orient="row"))
     found = joint_agreement_frame(final_labels(runs))
@@ -331,8 +336,10 @@ def test_a_label_that_an_annotator_was_not_asked_for_is_not_missing(tmp_path):
     rows = [
         (i, who, run, label, 1)
         for who, labels in (("one", ["calm"]), ("both", ["calm", "warm"]))
-        for label in labels for run in (1, 2) for i in "abc"
-    ]  # fmt: skip
+        for label in labels
+        for run in (1, 2)
+        for i in "abc"
+    ]
     names = ["item", "rater", "run", "attribute", "score"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "labels.csv")
     sections = examine(tmp_path / "labels.csv").sections
@@ -348,10 +355,13 @@ def test_sections_hold_numbers_and_say_what_they_rest_on():
     sections = consistency_sections(said(["A"] * 5, ["Envy", "A", "B", NONE, ""]), unsure=UNSURE)
     titles = [part.title for part in sections]
     assert titles == [
-        "Labels: what became of the replies", "Largest label count per item",
-        "Fleiss' kappa of each label over runs", "Final labels", "Labels outside the set",
+        "Labels: what became of the replies",
+        "Largest label count per item",
+        "Fleiss' kappa of each label over runs",
+        "Final labels",
+        "Labels outside the set",
         "Items with a label where 3 to all runs must agree",
-    ]  # fmt: skip
+    ]
     assert "at least 4 of 5 runs" in sections[3].text
     assert all(part.table.rows for part in sections)
     figure = sections[1].figures[0]
@@ -404,11 +414,15 @@ def test_temperature_0_is_no_evidence_and_that_is_printed(tmp_path, capsys):
 def test_annotators_with_label_sets_of_their_own_have_tables_of_their_own(tmp_path):
     rows = [
         (rater, f"i{item}", run, label, float(label == labels[item % 2]))
-        for rater, labels in (("moods", ("Joy", "None")), ("topics", ("Work", "Home")), ("old", ("Work", "Home")))
+        for rater, labels in (
+            ("moods", ("Joy", "None")),
+            ("topics", ("Work", "Home")),
+            ("old", ("Work", "Home")),
+        )
         for item in range(4)
         for run in (1, 2, 3)
         for label in labels
-    ]  # fmt: skip
+    ]
     frame = pl.DataFrame(rows, schema=["rater", "item", "run", "attribute", "score"], orient="row")
     frame.write_csv(tmp_path / "labels.csv")
     panel = {"moods": ["Joy", "None"], "topics": ["Work", "Home"], "old": ["Work", "Home"]}

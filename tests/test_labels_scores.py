@@ -336,9 +336,10 @@ def test_classes_that_exclude_one_another_have_the_random_predictor_of_their_tas
 
 
 def test_one_label_is_two_classes_of_a_binary_task():
-    key, said = matrix([[1], [1], [0], [0]], labels=("rain",)), matrix(
-        [[1], [0], [0], [np.nan]], "model", ("rain",)
-    )  # fmt: skip
+    key, said = (
+        matrix([[1], [1], [0], [0]], labels=("rain",)),
+        matrix([[1], [0], [0], [np.nan]], "model", ("rain",)),
+    )
     found = label_scores(
         key.two_classes("dry"), said.two_classes("dry"), task="binary", resamples=0
     )

@@ -61,9 +61,12 @@ def test_the_report_and_its_json_hold_it_and_without_one_nothing_changes(tmp_pat
         done = invoke(["examine", str(path), *more, "--no-figures", "--out", str(tmp_path / out)])
         assert done.exit_code == 0, done.output
     titles = {
-        out: [s["title"] for s in json.loads((tmp_path / out / "results.json").read_text())["sections"]]
+        out: [
+            s["title"]
+            for s in json.loads((tmp_path / out / "results.json").read_text())["sections"]
+        ]
         for out in ("with", "without")
-    }  # fmt: skip
+    }
     assert "Results by language" in titles["with"]
     assert [one for one in titles["with"] if one != "Results by language"] == titles["without"]
     assert "Results by language" in (tmp_path / "with" / "report.html").read_text("utf-8")
@@ -89,9 +92,9 @@ def test_labels_have_results_by_language_too(tmp_path):
 
 def session_study(folder, **items):
     names = [f"p{at}" for at in range(6)]
-    pl.DataFrame({"id": names, "text": ["A scene."] * 6, "lang": ["de", "en", "en-GB"] * 2}).write_csv(
-        folder / "items.csv"
-    )  # fmt: skip
+    pl.DataFrame(
+        {"id": names, "text": ["A scene."] * 6, "lang": ["de", "en", "en-GB"] * 2}
+    ).write_csv(folder / "items.csv")
     talk = [{"role": r, "content": "Said."} for r in ("user", "assistant") * 2]
     lines = [{"item": name, "system": "bot", "messages": talk} for name in names]
     (folder / "talks.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")

@@ -162,9 +162,11 @@ def test_units_that_a_judge_was_shown_are_left_out_and_counted(shown):
     human = pl.read_csv(shown.parent / "human.csv").with_columns(rater=pl.lit("ben"))
     human.write_csv(shown.parent / "ben.csv")
     joined = correct(
-        shown, reference=["ben"], judges=["judge"],
+        shown,
+        reference=["ben"],
+        judges=["judge"],
         read=ReadOptions(human=(shown.parent / "ben.csv",)),
-    )  # fmt: skip
+    )
     assert joined.scores[0].corrected.value == pytest.approx(one.value)
     assert [f.count for f in joined.findings if f.kind == "examples_left_out"] == [2]
 

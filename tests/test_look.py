@@ -150,9 +150,10 @@ def test_a_label_set_on_the_page_is_kept_and_counts(own):
     assert "1 label set by hand" in site.ask("/")[2]
     found = examine(source, reference=["human"], resamples=0)
     rated = found.ratings.filter(
-        pl.col("item") == kept["item"], pl.col("system") == kept["system"],
+        pl.col("item") == kept["item"],
+        pl.col("system") == kept["system"],
         pl.col("rater") == "human",
-    )  # fmt: skip
+    )
     assert rated["score"].to_list() == [5.0]
     site.label(back, "", do="back")
     assert table(site, "/export.csv?by_hand=1").height == 0
@@ -162,8 +163,9 @@ def test_a_label_in_a_new_name_is_one_more_human(own):
     site, source = own
     site.label("/response?row=1", "2", rater="", by="cleo")
     assert examine(source, reference=["human"], resamples=0).results[0].reference == (
-        "human", "cleo",
-    )  # fmt: skip
+        "human",
+        "cleo",
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,9 +257,12 @@ def test_the_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(site):
 def test_hostile_names_and_texts_are_shown_as_text(tmp_path):
     long = "W" * 1_000_000
     source = write_ratings(
-        tmp_path / "ratings.csv", 30, judge=f"judge {MARKUP}", systems=(IMAGE, BIDI),
+        tmp_path / "ratings.csv",
+        30,
+        judge=f"judge {MARKUP}",
+        systems=(IMAGE, BIDI),
         note=lambda item: f"{MARKUP} {CONTROL} {item} {long if item == 'i1' else ''}",
-    )  # fmt: skip
+    )
     site = Site(material(source, with_text=True))
     pages = [site.ask(path)[2] for path in ("/", "/matrix", "/list", "/response?row=2")]
     site.close()
@@ -303,8 +308,9 @@ def test_a_fine_scale_is_cut_into_ranges(tmp_path):
     page = site.ask("/matrix")[2]
     points = re.findall(
         r'<a href="([^"]+)" tabindex="-1" aria-label="(\S+) : humans (\d+), judge (\d+)">'
-        r'<circle cx="([\d.]+)" cy="([\d.]+)"', page,
-    )  # fmt: skip
+        r'<circle cx="([\d.]+)" cy="([\d.]+)"',
+        page,
+    )
     assert len(points) == 60
     low, width = made.scale.low, made.scale.width
     for address, item, human, score, x, y in points[::20]:
@@ -405,8 +411,10 @@ def test_each_of_several_humans_has_a_column_that_sorts(tmp_path):
 
 
 def test_of_another_source_only_other_texts_are_shown(tmp_path):
-    rows = [(f"i{k}", f"Is it {k}?", f"It is {k}.", f"because {k}", k % 5 + 1, k * 3 % 5 + 1)
-            for k in range(30)]  # fmt: skip
+    rows = [
+        (f"i{k}", f"Is it {k}?", f"It is {k}.", f"because {k}", k % 5 + 1, k * 3 % 5 + 1)
+        for k in range(30)
+    ]
     head = ["item", "question", "answer", "judge_reason", "judge", "human"]
     later = pl.DataFrame(rows, schema=head, orient="row")
     other = pl.when(pl.col("item") == "i3")

@@ -142,9 +142,12 @@ def test_filters_stand_in_the_address_and_a_reload_keeps_them(browser, opened):
 def test_hostile_names_and_texts_do_nothing(browser, tmp_path):
     long = "W" * 1_000_000
     source = write_ratings(
-        tmp_path / "ratings.csv", 30, judge=f"judge {MARKUP}", systems=(IMAGE, BIDI),
+        tmp_path / "ratings.csv",
+        30,
+        judge=f"judge {MARKUP}",
+        systems=(IMAGE, BIDI),
         note=lambda item: f"{IMAGE} {item} {long if item == 'i1' else ''}",
-    )  # fmt: skip
+    )
     made = material(source, with_text=True)
     site = Site(made)
     browser.get_log("browser")

@@ -57,9 +57,14 @@ def test_every_tool_is_a_command_and_offers_options_that_it_has():
 
 def test_a_call_is_typed_so_that_no_value_becomes_an_option(work):
     found = words(
-        "examine", work, source=["correct/answers.csv"], reference=["human", "--help"],
-        gate="4", no_figures=True, read={"judge": ["judge"], "assume": False},
-    )  # fmt: skip
+        "examine",
+        work,
+        source=["correct/answers.csv"],
+        reference=["human", "--help"],
+        gate="4",
+        no_figures=True,
+        read={"judge": ["judge"], "assume": False},
+    )
     assert found == [
         "examine", "correct/answers.csv", "--reference=human", "--reference=--help",
         "--judge=judge", "--gate=4", "--no-figures", "--json",
@@ -167,9 +172,14 @@ def test_a_client_walks_from_files_to_a_report(work):
             client, "examine", source=["correct/answers.csv"], out="report", no_figures=True, **said
         )
         printed = typed(
-            "examine", "correct/answers.csv", "--reference=human", "--out=report", "--no-figures",
-            "--json", cwd=work,
-        ).stdout  # fmt: skip
+            "examine",
+            "correct/answers.csv",
+            "--reference=human",
+            "--out=report",
+            "--no-figures",
+            "--json",
+            cwd=work,
+        ).stdout
         assert whole == json.loads(printed)
         assert record["answer"]["states"]["judge"]["estimate"] == "yes"
         listed = {one.uri for one in (await client.list_resources()).resources}

@@ -25,8 +25,11 @@ SYSTEMS = {"calm": "closed", "warm": "closed", "plain": "open", "brief": "open"}
 def files(folder, items=12):
     rng = np.random.default_rng(3)
     pl.DataFrame(
-        {"id": [f"c{i}" for i in range(items)], "text": [f"I had a long day {i}." for i in range(items)]}
-    ).write_csv(folder / "conversations.csv")  # fmt: skip
+        {
+            "id": [f"c{i}" for i in range(items)],
+            "text": [f"I had a long day {i}." for i in range(items)],
+        }
+    ).write_csv(folder / "conversations.csv")
     rows = [
         (f"c{i}", system, f"Answer of {system} to {i}.", group)
         for i in range(items)
@@ -36,11 +39,17 @@ def files(folder, items=12):
         folder / "responses.csv"
     )
     rated = [
-        (item, system, "ann", attribute["name"], int(np.clip(rng.normal(2.5 + place / 2, 0.8), 1, 5)))
+        (
+            item,
+            system,
+            "ann",
+            attribute["name"],
+            int(np.clip(rng.normal(2.5 + place / 2, 0.8), 1, 5)),
+        )
         for item, system, _, _ in rows
         for place in [list(SYSTEMS).index(system)]
         for attribute in RUBRIC["attributes"]
-    ]  # fmt: skip
+    ]
     names = ["item", "system", "rater", "attribute", "score"]
     pl.DataFrame(rated, schema=names, orient="row").write_csv(folder / "ratings.csv")
 
@@ -54,10 +63,22 @@ def voirdire(*arguments):
 def test_own_judges_are_run_and_examined_on_the_papers_rubric(tmp_path):
     files(tmp_path)
     said = voirdire(
-        "paper", "mentalalign", tmp_path / "conversations.csv", "--responses",
-        tmp_path / "responses.csv", "--humans", tmp_path / "ratings.csv", "--model", "simulated:a",
-        "--model", "simulated:b", "--model-option", "bias=0.5", "--out", tmp_path / "study",
-    )  # fmt: skip
+        "paper",
+        "mentalalign",
+        tmp_path / "conversations.csv",
+        "--responses",
+        tmp_path / "responses.csv",
+        "--humans",
+        tmp_path / "ratings.csv",
+        "--model",
+        "simulated:a",
+        "--model",
+        "simulated:b",
+        "--model-option",
+        "bias=0.5",
+        "--out",
+        tmp_path / "study",
+    )
     assert "voirdire examine mentalalign --data SESSION" in said
     study = load_study(tmp_path / "study" / "study.toml")
     assert [rater.name for rater in study.panel] == ["ann", "a", "b"]
@@ -94,11 +115,26 @@ def test_wordings_prices_and_conditions_of_own_judges(tmp_path):
     said = ["Anxiety; Grief", "Grief", "", "Grief;Anxiety"] * 2
     texts.with_columns(conditions=pl.Series(said)).write_csv(tmp_path / "conversations.csv")
     voirdire(
-        "paper", "mentalalign", tmp_path / "conversations.csv", "--responses",
-        tmp_path / "responses.csv", "--humans", tmp_path / "ratings.csv", "--model", "simulated:a",
-        "--model", "simulated:b", "--prompts", 2, "--runs", 2, "--temperature", 0.7,
-        "--out", tmp_path / "study",
-    )  # fmt: skip
+        "paper",
+        "mentalalign",
+        tmp_path / "conversations.csv",
+        "--responses",
+        tmp_path / "responses.csv",
+        "--humans",
+        tmp_path / "ratings.csv",
+        "--model",
+        "simulated:a",
+        "--model",
+        "simulated:b",
+        "--prompts",
+        2,
+        "--runs",
+        2,
+        "--temperature",
+        0.7,
+        "--out",
+        tmp_path / "study",
+    )
     path = tmp_path / "study" / "study.toml"
     path.write_text(
         path.read_text() + '\n[run.prices."simulated:a"]\ninput = 1000000.0\noutput = 0.0\n'
@@ -109,10 +145,17 @@ def test_wordings_prices_and_conditions_of_own_judges(tmp_path):
     one = {row[:2]: row for row in sections["Several prompts of one judge"].rows}
     assert set(one) == {(j, a["name"]) for j in "ab" for a in RUBRIC["attributes"]}
     scores = found.ratings.filter(pl.col("attribute").cast(pl.String) == "Safety")
-    cube = np.array([
-        [[scores.filter(rater=r, run=run).sort("item", "system")["score"].to_list()
-          for run in (1, 2)] for r in ("a", "a prompt 2")]
-    ])[0].transpose(2, 0, 1)  # fmt: skip
+    cube = np.array(
+        [
+            [
+                [
+                    scores.filter(rater=r, run=run).sort("item", "system")["score"].to_list()
+                    for run in (1, 2)
+                ]
+                for r in ("a", "a prompt 2")
+            ]
+        ]
+    )[0].transpose(2, 0, 1)
     expected = variance_components(cube)
     assert one["a", "Safety"][2:6] == (2, 2, 32, 0)
     assert one["a", "Safety"][6] == pytest.approx(expected.item)
@@ -147,11 +190,28 @@ def generated(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generated")
     files(folder)
     voirdire(
-        "paper", "mentalalign", folder / "conversations.csv", "--responses",
-        folder / "responses.csv", "--generator", "simulated:g", "--humans", folder / "ratings.csv",
-        "--model", "simulated:a", "--model", "simulated:b", "--guidance", 0.3, "--guidance", 0.9,
-        "--excerpt", 40, "--out", folder / "study",
-    )  # fmt: skip
+        "paper",
+        "mentalalign",
+        folder / "conversations.csv",
+        "--responses",
+        folder / "responses.csv",
+        "--generator",
+        "simulated:g",
+        "--humans",
+        folder / "ratings.csv",
+        "--model",
+        "simulated:a",
+        "--model",
+        "simulated:b",
+        "--guidance",
+        0.3,
+        "--guidance",
+        0.9,
+        "--excerpt",
+        40,
+        "--out",
+        folder / "study",
+    )
     path = folder / "study" / "study.toml"
     path.write_text(
         path.read_text() + '\n[run.prices."simulated:g"]\ninput = 0.0\noutput = 1000000.0\n'
@@ -200,8 +260,10 @@ def test_the_best_of_all_and_of_a_group_are_marked(generated):
     title = "Systems by attribute and group of attributes (as Tables 2 and 10 to 14)"
     table = sections[title].table
     assert table.names[2:11] == (
-        *(one["name"] for one in RUBRIC["attributes"]), "CSS", "ARS",
-    )  # fmt: skip
+        *(one["name"] for one in RUBRIC["attributes"]),
+        "CSS",
+        "ARS",
+    )
     for column in range(2, 12):
         rows = {row[1]: row[column] for row in table.rows if row[0] == "a"}
         values = {name: getattr(cell, "value", cell) for name, cell in rows.items()}
@@ -221,8 +283,15 @@ def test_the_best_of_all_and_of_a_group_are_marked(generated):
 def test_figure_2_stands_in_the_papers_order(generated):
     _, sections = generated
     section = sections["Consistency and its precision, by attribute (figure 2)"]
-    order = ["Guidance", "Informativeness", "Empathy", "Helpfulness", "Understanding", "Safety",
-             "Relevance"]  # fmt: skip
+    order = [
+        "Guidance",
+        "Informativeness",
+        "Empathy",
+        "Helpfulness",
+        "Understanding",
+        "Safety",
+        "Relevance",
+    ]
     assert [table.names[1:] for table in section.tables] == [tuple(order)] * 2
     assert [figure.kind for figure in section.figures] == ["heat", "heat"]
     assert section.figures[0].labels == tuple(order)
@@ -230,23 +299,36 @@ def test_figure_2_stands_in_the_papers_order(generated):
 
 def test_all_raters_in_one_anova_and_variance_with_shares(generated):
     found, sections = generated
-    one = {row[0]: row for row in sections[
-        "All judges and the reference in one ANOVA (equations 2 to 4)"].table.rows}  # fmt: skip
+    one = {
+        row[0]: row
+        for row in sections[
+            "All judges and the reference in one ANOVA (equations 2 to 4)"
+        ].table.rows
+    }
     scores = found.ratings.filter(pl.col("attribute").cast(pl.String) == "Safety")
-    cube = np.array([
-        [[scores.filter(rater=r, system=s).sort("item")["score"].to_list()] for r in ("ann", "a", "b")]
-        for s in SYSTEMS
-    ])[:, :, 0]  # fmt: skip
+    cube = np.array(
+        [
+            [
+                [scores.filter(rater=r, system=s).sort("item")["score"].to_list()]
+                for r in ("ann", "a", "b")
+            ]
+            for s in SYSTEMS
+        ]
+    )[:, :, 0]
     means = cube.mean(axis=2)
     assert one["Safety"][1:4] == (4, 3, 12)
     # The slow way: sums of squares of a two-way table, cell by cell.
     grand = means.mean()
     msr = 3 * sum((row.mean() - grand) ** 2 for row in means) / 3
     msc = 4 * sum((column.mean() - grand) ** 2 for column in means.T) / 2
-    mse = sum(
-        (means[i, j] - means[i].mean() - means[:, j].mean() + grand) ** 2
-        for i in range(4) for j in range(3)
-    ) / 6  # fmt: skip
+    mse = (
+        sum(
+            (means[i, j] - means[i].mean() - means[:, j].mean() + grand) ** 2
+            for i in range(4)
+            for j in range(3)
+        )
+        / 6
+    )
     assert one["Safety"][4:7] == pytest.approx((msr, msc, mse))
     assert one["Safety"][7] == pytest.approx((msr - mse) / (msr + 2 * mse))
     assert one["Safety"][9] == pytest.approx((msr - mse) / (msr + 2 * mse + 3 * (msc - mse) / 4))
@@ -281,20 +363,24 @@ def test_18_of_28_pairs_follow_from_no_rule_that_the_text_names(shared):
     published = json.loads((shared / "reference" / "mentalalign_published.json").read_text())
     checks = json.loads((shared / "reference" / "paper_checks.json").read_text())["paper_001"]
     bias = {(one["judge"], one["attribute"]): one for one in published["bias"]}
-    squares = {(one["judge"], one["attribute"]): one["anova_residual_ms"]
-               for one in checks["status"]["rows"]}  # fmt: skip
+    squares = {
+        (one["judge"], one["attribute"]): one["anova_residual_ms"]
+        for one in checks["status"]["rows"]
+    }
     pairs = [
         (one, (bias[at]["mse"], squares[at]))
-        for one in published["icc"] for at in [(one["judge"], one["attribute"])]
-    ]  # fmt: skip
+        for one in published["icc"]
+        for at in [(one["judge"], one["attribute"])]
+    ]
     reliable = [
-        lambda one: one["status"] == "GR", lambda one: one["status"] != "PR",
+        lambda one: one["status"] == "GR",
+        lambda one: one["status"] != "PR",
         *(lambda one, low=low: one["icc_c1"] >= low for low in (0.5, 0.75, 0.9)),
         lambda one: one["icc_c1"] >= 0.75 and one["status"] != "PR",
         lambda one: one["icc_c1"] >= 0.75 and one["status"] == "GR",
         *(lambda one, low=low: one["icc_a1"] >= low for low in (0.5, 0.75)),
         *(lambda one, low=low: one["ci_low"] >= low for low in (0.5, 0.75)),
-    ]  # fmt: skip
+    ]
     limits = ((0.25, 0.5, 0.64, 1, 1.5, 2), (0.01, 0.02, 0.03, 0.04, 0.05, 0.1))
     counts = []
     for which in (0, 1):
@@ -302,8 +388,9 @@ def test_18_of_28_pairs_follow_from_no_rule_that_the_text_names(shared):
         cuts = (max(errors), *np.quantile(errors, [1 / 3, 0.5, 2 / 3]), *limits[which])
         counts += [
             sum((error[which] <= cut) != rule(one) for one, error in pairs)
-            for cut in cuts for rule in reliable
-        ]  # fmt: skip
+            for cut in cuts
+            for rule in reliable
+        ]
     assert (len(counts), counts.count(18)) == (220, 13)
     assert len(set(counts)) > 10
 
@@ -312,8 +399,12 @@ def test_what_a_file_lacks_is_named(tmp_path):
     files(tmp_path)
     pl.read_csv(tmp_path / "responses.csv").drop("text").write_csv(tmp_path / "bad.csv")
     with pytest.raises(TableError, match=r"bad.csv: there is no column 'text'"):
-        write_judge_study(tmp_path / "s", tmp_path / "conversations.csv", ["simulated:a"],
-                          responses=tmp_path / "bad.csv")  # fmt: skip
+        write_judge_study(
+            tmp_path / "s",
+            tmp_path / "conversations.csv",
+            ["simulated:a"],
+            responses=tmp_path / "bad.csv",
+        )
     assert not (tmp_path / "s").exists()
 
 
@@ -351,10 +442,19 @@ def test_self_exclusion_of_the_published_systems_holds_for_compatible_judges(tmp
     with WireServer(rubric_answer) as server:
         models = [part for name in JUDGES for part in ("--model", f"compatible:{name}")]
         voirdire(
-            "paper", "mentalalign", tmp_path / "conversations.csv", "--responses",
-            tmp_path / "responses.csv", "--humans", tmp_path / "ratings.csv", *models,
-            "--model-option", f"base_url={server.openai}", "--out", tmp_path / "study",
-        )  # fmt: skip
+            "paper",
+            "mentalalign",
+            tmp_path / "conversations.csv",
+            "--responses",
+            tmp_path / "responses.csv",
+            "--humans",
+            tmp_path / "ratings.csv",
+            *models,
+            "--model-option",
+            f"base_url={server.openai}",
+            "--out",
+            tmp_path / "study",
+        )
         voirdire("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "session", "--quiet")
     command = ["examine", "mentalalign", "--data", tmp_path / "session", "--resamples", 0, "--json"]
     record = json.loads(invoke([str(part) for part in command]).stdout)

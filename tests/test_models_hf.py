@@ -193,9 +193,15 @@ def test_generation_is_that_of_the_library(model):
     given = torch.tensor([prompt])
     with torch.inference_mode():
         ids = local.model.generate(
-            given, attention_mask=torch.ones_like(given), max_new_tokens=10, do_sample=False,
-            temperature=None, top_p=None, top_k=None, pad_token_id=0,
-        )[0, len(prompt) :]  # fmt: skip
+            given,
+            attention_mask=torch.ones_like(given),
+            max_new_tokens=10,
+            do_sample=False,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            pad_token_id=0,
+        )[0, len(prompt) :]
     assert reply.text == local.tokenizer.decode(ids, skip_special_tokens=True)
 
 

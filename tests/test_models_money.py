@@ -64,8 +64,13 @@ def test_n11_what_is_billed_is_decided_by_the_total(shared):
     ],
 )
 def test_reasoning_is_inside_or_beside_by_the_sum(usage, expected):
-    names = {"p": "prompt_tokens", "c": "completion_tokens", "t": "total_tokens",
-             "r": "reasoning_tokens", "h": "prompt_cache_hit_tokens"}  # fmt: skip
+    names = {
+        "p": "prompt_tokens",
+        "c": "completion_tokens",
+        "t": "total_tokens",
+        "r": "reasoning_tokens",
+        "h": "prompt_cache_hit_tokens",
+    }
     body = {"usage": {names[key]: value for key, value in usage.items()}}
     used = compatible.COMPATIBLE.billed(body)
     assert (used.input, used.output, used.cached, used.reasoning) == expected
@@ -204,8 +209,11 @@ def test_what_is_no_gzip_or_was_not_asked_for_is_malformed(make):
 @capped
 @pytest.mark.parametrize("form", ["plain", "base64", "after a name"])
 def test_a_reply_that_echoes_the_key_is_scrubbed(make, form):
-    said = {"plain": KEY, "base64": b64encode(KEY.encode()).decode(),
-            "after a name": b64encode(f"user:{KEY}".encode()).decode()}[form]  # fmt: skip
+    said = {
+        "plain": KEY,
+        "base64": b64encode(KEY.encode()).decode(),
+        "after a name": b64encode(f"user:{KEY}".encode()).decode(),
+    }[form]
     with WireServer(f"Score 4. You sent {said}") as server:
         reply = ask(make, server)
     assert said not in reply.text

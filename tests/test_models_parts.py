@@ -158,8 +158,13 @@ def test_one_damaged_byte_does_not_cost_the_reply(make):
     assert outcome(make, raw).text == "4 (w\ufffdrm)"
 
 
-@pytest.mark.parametrize("text", ["analysis2 or 4? It is warm: 4.assistantfinalEmpathy: 4",
-    "<|channel|>analysis<|message|>2 or 4?<|end|><|channel|>final<|message|>Empathy: 4"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "analysis2 or 4? It is warm: 4.assistantfinalEmpathy: 4",
+        "<|channel|>analysis<|message|>2 or 4?<|end|><|channel|>final<|message|>Empathy: 4",
+    ],
+)
 @provider
 def test_a_channel_that_no_server_parsed_is_no_answer(make, text):
     content = {

@@ -45,8 +45,9 @@ def test_a_choice_comes_back_with_the_probability_of_each_option(monkeypatch):
         (seen,) = server.requests
     assert reply.text == "yes"
     assert {o: round(math.exp(p), 9) for o, p in reply.option_logprobs.items()} == {
-        "yes": 0.9, "no": 0.1,
-    }  # fmt: skip
+        "yes": 0.9,
+        "no": 0.1,
+    }
     assert (reply.usage.input, reply.usage.output) == (100, 0)
     assert reply.model == "jev-latest"
     assert seen.path.endswith("/systemone")
@@ -56,11 +57,12 @@ def test_a_choice_comes_back_with_the_probability_of_each_option(monkeypatch):
         "state": "Charged twice!",
         "questions": {
             "answer": {
-                "type": "choice", "instructions": "Is it about a refund?",
+                "type": "choice",
+                "instructions": "Is it about a refund?",
                 "criteria": {"yes": "yes", "no": "no"},
             }
         },
-    }  # fmt: skip
+    }
 
 
 def test_a_question_without_options_is_refused_before_it_is_sent():
@@ -159,5 +161,6 @@ model_options = {{ base_url = "{server.openai}" }}
     assert asked == [{"a": "a", "b": "b"}] * 2
     said = pl.read_parquet(tmp_path / "session" / "ratings.parquet")
     assert said.group_by("attribute").agg(pl.col("score").sum()).sort("attribute").rows() == [
-        ("refund", 0.0), ("shipping", 2.0),
-    ]  # fmt: skip
+        ("refund", 0.0),
+        ("shipping", 2.0),
+    ]

@@ -105,8 +105,9 @@ def _check_results(form, body, first):
     else:
         assert [c["role"] for c in body["contents"]] == ["user", "model", "user"]
         assert [p["functionResponse"]["name"] for p in body["contents"][-1]["parts"]] == [
-            "lookup", "lookup",
-        ]  # fmt: skip
+            "lookup",
+            "lookup",
+        ]
         assert body["contents"][1]["parts"][0]["thoughtSignature"] == "c2ln"
 
 
@@ -307,8 +308,10 @@ def test_thoughts_come_back_with_the_results_as_they_were(form, blocks):
         assert [block["id"] for block in content if block["type"] == "tool_use"] == [number]
     elif form == "openai-responses":
         assert [part["type"] for part in body["input"] if "type" in part] == [
-            "reasoning", "function_call", "function_call_output",
-        ]  # fmt: skip
+            "reasoning",
+            "function_call",
+            "function_call_output",
+        ]
         assert REASONING in body["input"]
     else:
         (message,) = (m for m in body["messages"] if m["role"] == "assistant")

@@ -92,10 +92,12 @@ TRIED = sorted(set(KINDS) - {"classifier", "tool"})
 def ended(site):
     """What each said to `plugins check`, and to the command that it prints: in one process."""
     tried = {kind: KINDS[kind].tries.replace("@name@", of(kind)).split()[1:] for kind in TRIED}
-    lines = {("check", kind): (["plugins", "check", of(kind), "--ask", "--json"], site)
-             for kind in KINDS}  # fmt: skip
-    lines |= {("try", kind): (words, site / f"voirdire-{of(kind)}")
-              for kind, words in tried.items()}  # fmt: skip
+    lines = {
+        ("check", kind): (["plugins", "check", of(kind), "--ask", "--json"], site) for kind in KINDS
+    }
+    lines |= {
+        ("try", kind): (words, site / f"voirdire-{of(kind)}") for kind, words in tried.items()
+    }
     return dict(zip(lines, typed_elsewhere([*lines.values()], around(site / "site")), strict=True))
 
 
@@ -119,8 +121,20 @@ def test_the_command_that_it_prints_runs(kind, site, ended):
 
 def test_they_are_typed_and_tidy(site):
     folders = [str(site / f"voirdire-{of(kind)}") for kind in KINDS]
-    for tool in (["ruff", "check", "--isolated", "--select", "E,F,B,UP", "--ignore", "B008", "--line-length", "120"],
-                 ["ruff", "format", "--isolated", "--check", "--line-length", "120"]):  # fmt: skip
+    for tool in (
+        [
+            "ruff",
+            "check",
+            "--isolated",
+            "--select",
+            "E,F,B,UP",
+            "--ignore",
+            "B008",
+            "--line-length",
+            "120",
+        ],
+        ["ruff", "format", "--isolated", "--check", "--line-length", "120"],
+    ):
         done = subprocess.run(
             [sys.executable, "-m", *tool, *folders], capture_output=True, text=True, check=False
         )
@@ -153,10 +167,20 @@ def test_a_broken_judge_is_named_with_exit_code_four(site, tmp_path):
         module.read_text("utf-8").replace("parse_scores(last.text", "float(last.text")
     )
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
-         "--target", str(tmp_path / "site"), str(package)],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--no-build-isolation",
+            "--target",
+            str(tmp_path / "site"),
+            str(package),
+        ],
         check=True,
-    )  # fmt: skip
+    )
     done = voirdire("plugins", "check", "voirdire-broken", cwd=tmp_path, path=tmp_path / "site")
     assert done.returncode == 4
     assert "broken breaks its contract" in done.stderr

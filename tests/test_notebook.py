@@ -154,9 +154,17 @@ def results():
 
 @pytest.mark.parametrize(
     "name",
-    ["correction", "plan", "calibration", "escalation", "cascade", "comparison", "gate check",
-     "jury"],
-)  # fmt: skip
+    [
+        "correction",
+        "plan",
+        "calibration",
+        "escalation",
+        "cascade",
+        "comparison",
+        "gate check",
+        "jury",
+    ],
+)
 def test_every_public_result_shows_itself(results, name):
     result = results[name]
     told = result.summary()

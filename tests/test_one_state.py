@@ -117,10 +117,16 @@ def test_what_a_sentence_clears_is_yes_and_its_number_is_a_components(found):
             text
             for v in own
             for part in v.components
-            for value in (part.estimate, part.low, part.high, part.judge, part.human,
-                          2 * part.margin if isinstance(part.margin, float) else math.nan)
+            for value in (
+                part.estimate,
+                part.low,
+                part.high,
+                part.judge,
+                part.human,
+                2 * part.margin if isinstance(part.margin, float) else math.nan,
+            )
             for text in written(value)
-        }  # fmt: skip
+        }
         told = " ".join(one for one in answer.sentences if one.startswith(CLEARS))
         for use in cleared:
             verb = (USES[use].verb or USES[use].alone).split(" {")[0].removeprefix("one ")
@@ -141,8 +147,14 @@ def written(value):
     """A value in the forms in which a sentence may hold it."""
     if not math.isfinite(value):
         return set()
-    forms = {f"{value:.2f}", f"{value:.3f}", f"{abs(value):.2f}", f"{100 * value:.0f}",
-             f"{100 * value:.1f}", f"{100 * value:,.0f}"}  # fmt: skip
+    forms = {
+        f"{value:.2f}",
+        f"{value:.3f}",
+        f"{abs(value):.2f}",
+        f"{100 * value:.0f}",
+        f"{100 * value:.1f}",
+        f"{100 * value:,.0f}",
+    }
     return forms | {form.replace("-", "−") for form in forms}
 
 
@@ -161,9 +173,10 @@ def test_counts_beside_the_sentence_are_those_of_the_verdicts(found):
     told = expected_text(found)
     if told:
         large = [
-            v for v in these(found)
+            v
+            for v in these(found)
             if sum(o.use == v.use and o.state != "not tested" for o in these(found)) > 10
-        ]  # fmt: skip
+        ]
         yes = sum(v.state == "yes" for v in large)
         assert int(NUMBER.search(told)[0].replace(",", "")) == yes
 
@@ -179,8 +192,11 @@ def test_the_page_has_the_same_sentences(found):
 
 def test_a_dearer_rater_of_any_kind_is_told_of_the_cheaper_first(found):
     """What a lower price and a simpler baseline take back stands before the yes, never below it."""
-    judges = [one for one in answers(found) if any(
-        v.state == "yes" and v.target == THESE for v in one.verdicts)]  # fmt: skip
+    judges = [
+        one
+        for one in answers(found)
+        if any(v.state == "yes" and v.target == THESE for v in one.verdicts)
+    ]
     if not judges:
         pytest.fail("no judge has a yes")
     one = judges[0]

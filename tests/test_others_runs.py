@@ -56,8 +56,9 @@ def test_answers_that_come_together_are_one_run_and_are_kept(study, tmp_path):
     frame = ratings_frame(tmp_path / "kept" / "session")
     for one, scores in zip(given, found, strict=True):
         assert {name: set(own) for name, own in scores.items()} == {
-            "north": {"calm", "clear"}, "south": {"calm", "clear"},
-        }  # fmt: skip
+            "north": {"calm", "clear"},
+            "south": {"calm", "clear"},
+        }
         own = frame.filter(item=one.item, rater="north", attribute="calm")["score"].to_list()
         assert own == [scores["north"]["calm"]]
     before = asked(tmp_path / "kept")
@@ -159,11 +160,28 @@ def test_fixtures_ask_a_panel_and_hold_a_requirement(study, tmp_path):
     (tmp_path / "ratings.csv").write_text("\n".join(["item,ann,ben,judge", *rows]))
     (tmp_path / "test_mine.py").write_text(TESTS)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin", "--voirdire-keep", "kept",
-         "--junitxml", "out.xml", "-rf", "test_mine.py"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:langsmith_plugin",
+            "--voirdire-keep",
+            "kept",
+            "--junitxml",
+            "out.xml",
+            "-rf",
+            "test_mine.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    )
     assert "2 failed, 2 passed" in done.stdout, done.stdout[-3000:]
     assert "west gave nothing (the panel: north, south)" in done.stdout
     assert "verdict.single of judge on score is no, required yes" in done.stdout
@@ -247,11 +265,19 @@ def test_an_assertion_of_promptfoo_stores_into_a_session(study, tmp_path):
     (tmp_path / "promptfooconfig.yaml").write_text(CONFIG)
     quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
     done = subprocess.run(
-        [program, "eval", "--no-cache", "--no-table", "-o", "out.json"], cwd=tmp_path,
-        capture_output=True, text=True, check=False, timeout=500,
-        env={**os.environ, **quiet, "PROMPTFOO_PYTHON": sys.executable,
-             "PROMPTFOO_CONFIG_DIR": str(tmp_path / "config")},
-    )  # fmt: skip
+        [program, "eval", "--no-cache", "--no-table", "-o", "out.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        env={
+            **os.environ,
+            **quiet,
+            "PROMPTFOO_PYTHON": sys.executable,
+            "PROMPTFOO_CONFIG_DIR": str(tmp_path / "config"),
+        },
+    )
     assert (tmp_path / "out.json").is_file(), done.stdout[-2000:] + done.stderr[-2000:]
     results = json.loads((tmp_path / "out.json").read_text())["results"]["results"]
     frame = ratings_frame(tmp_path / "judged" / "session").filter(rater="north", attribute="calm")
@@ -300,9 +326,14 @@ def test_a_metric_of_deepeval_stores_into_a_session(study, tmp_path):
     if find_spec("deepeval") is None:
         pytest.skip("deepeval is not installed: pip install deepeval")
     done = subprocess.run(
-        [sys.executable, "-c", DEEPEVAL], cwd=tmp_path, capture_output=True, text=True, check=False,
-        timeout=500, env={**os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"},
-    )  # fmt: skip
+        [sys.executable, "-c", DEEPEVAL],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        env={**os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"},
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     score, refused = json.loads(done.stdout.splitlines()[-1])
     frame = ratings_frame(tmp_path / "judged" / "session").filter(rater="north", attribute="calm")

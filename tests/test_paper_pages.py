@@ -50,8 +50,11 @@ def letters(folder, n=48):
 
 def swapped(line):
     """The page's remote models are the simulated one; seeds of classifiers are left as they are."""
-    for model, name in (("openai:gpt-4o", "b"), ("anthropic:claude-sonnet-4-5", "c"),
-                        ("openai:gpt-4", "a")):  # fmt: skip
+    for model, name in (
+        ("openai:gpt-4o", "b"),
+        ("anthropic:claude-sonnet-4-5", "c"),
+        ("openai:gpt-4", "a"),
+    ):
         line = line.replace(model, f"simulated:{name}")
     return line
 

@@ -86,9 +86,10 @@ def angst_posts(count):
 
 def angst_labels():
     """What three people say of the sample; the third settles what the first two differ on."""
-    sample, truth = pl.read_csv("corpus/sample.csv"), angst_posts(200).select(
-        "id", "depression", "anxiety"
-    )  # fmt: skip
+    sample, truth = (
+        pl.read_csv("corpus/sample.csv"),
+        angst_posts(200).select("id", "depression", "anxiety"),
+    )
     rows = [
         {"item": row["id"], "annotator": who, "depression": row["depression"],
          "anxiety": 1 - row["anxiety"] if who == "ben" and n % 7 == 0 else row["anxiety"],
@@ -179,22 +180,33 @@ def cbt_files(count):
         labels = PUBLISHED[task.file][1]
         for split, shift in (("test", 0), ("seed", count)):
             records = [
-                {"id": f"{task.key}{n + shift}", "situation": f"Day {n + shift} of {task.key}.",
-                 "thoughts": f"Thought {n + shift} of {task.key}.", task.field: labels[n % 3 :]}
+                {
+                    "id": f"{task.key}{n + shift}",
+                    "situation": f"Day {n + shift} of {task.key}.",
+                    "thoughts": f"Thought {n + shift} of {task.key}.",
+                    task.field: labels[n % 3 :],
+                }
                 for n in range(count if split == "test" else 3)
-            ]  # fmt: skip
+            ]
             Path(f"cbt_bench/{task.file}_{split}.json").write_text(json.dumps(records))
     questions = [
-        {"id": f"q{n}", "question": f"Which is number {n}?", "choices": json.dumps(["tea", "rain"]),
-         "answer": "AB"[n % 2], "topic": ("basic", "case")[n % 2]} for n in range(count)
-    ]  # fmt: skip
+        {
+            "id": f"q{n}",
+            "question": f"Which is number {n}?",
+            "choices": json.dumps(["tea", "rain"]),
+            "answer": "AB"[n % 2],
+            "topic": ("basic", "case")[n % 2],
+        }
+        for n in range(count)
+    ]
     pl.DataFrame(questions).write_csv("exam.csv")
     held = pl.DataFrame(questions[:3]).with_columns(question=pl.lit("Held: ") + pl.col("question"))
     held.write_csv("held.csv")
     people = [
         {"item": f"q{n}", "annotator": who, "sound": "yes" if (n, who) != (1, "ben") else "no"}
-        for n in range(count) for who in ("ann", "ben")
-    ]  # fmt: skip
+        for n in range(count)
+        for who in ("ann", "ben")
+    ]
     pl.DataFrame(people).write_csv("checks.csv")
     pl.DataFrame(people).rename({"sound": "helpless"}).write_csv("labels.csv")
     for name, items, labels in (
@@ -203,14 +215,15 @@ def cbt_files(count):
     ):
         said = [
             {"item": item, "rater": who, "attribute": label, "score": float((n + at) % 2 == 0)}
-            for n, item in enumerate(items) for who in ("ann", "ben")
+            for n, item in enumerate(items)
+            for who in ("ann", "ben")
             for at, label in enumerate(labels)
-        ]  # fmt: skip
+        ]
         pl.DataFrame(said).write_csv(f"{name}.csv")
     exercise_file(Path(), n=max(count, 2))
-    pl.DataFrame(stories).select("id", text=pl.col("situation") + " " + pl.col("thoughts")).write_csv(
-        "stories.csv"
-    )  # fmt: skip
+    pl.DataFrame(stories).select(
+        "id", text=pl.col("situation") + " " + pl.col("thoughts")
+    ).write_csv("stories.csv")
     for name, text in files("cbt_bench").items():
         Path(name).write_text(text, "utf-8")
 

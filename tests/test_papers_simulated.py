@@ -36,14 +36,35 @@ def option(name, value):
 def test_distortions_from_texts_to_tables(tmp_path):
     labels = ["Labeling", "Mind Reading", "No Distortion", "Fortune Telling"]
     pl.DataFrame(
-        {"nr": range(24), "body": [f"Letter {n}: the bus was late." for n in range(24)],
-         "first": [labels[n % 4] for n in range(24)]}
-    ).write_csv(tmp_path / "letters.csv")  # fmt: skip
+        {
+            "nr": range(24),
+            "body": [f"Letter {n}: the bus was late." for n in range(24)],
+            "first": [labels[n % 4] for n in range(24)],
+        }
+    ).write_csv(tmp_path / "letters.csv")
     said = voirdire(
-        "paper", "distortions", "study", tmp_path / "letters.csv", "--id", "nr", "--text", "body",
-        "--dominant", "first", "--model", "simulated:a", "--temperature", 0.5, "--runs", 5,
-        *option("answers", labels), "--definitions", "with", "--out", tmp_path / "study",
-    )  # fmt: skip
+        "paper",
+        "distortions",
+        "study",
+        tmp_path / "letters.csv",
+        "--id",
+        "nr",
+        "--text",
+        "body",
+        "--dominant",
+        "first",
+        "--model",
+        "simulated:a",
+        "--temperature",
+        0.5,
+        "--runs",
+        5,
+        *option("answers", labels),
+        "--definitions",
+        "with",
+        "--out",
+        tmp_path / "study",
+    )
     assert "voirdire examine distortions --data SESSION" in said
     study = load_study(tmp_path / "study" / "study.toml")
     assert [rater.name for rater in study.panel] == [
@@ -90,10 +111,22 @@ def test_level_two_with_people_beside_the_models(tmp_path):
     names = ["item", "rater", "attribute", "score"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "people.csv")
     voirdire(
-        "paper", "cbt_bench", "labels", "pc", "--data", tmp_path, "--model", "simulated:a",
-        *option("answers", ["a", "b, c", "c"]), "--people", tmp_path / "people.csv",
-        "--definitions", "--out", tmp_path / "pc", "--json",
-    )  # fmt: skip
+        "paper",
+        "cbt_bench",
+        "labels",
+        "pc",
+        "--data",
+        tmp_path,
+        "--model",
+        "simulated:a",
+        *option("answers", ["a", "b, c", "c"]),
+        "--people",
+        tmp_path / "people.csv",
+        "--definitions",
+        "--out",
+        tmp_path / "pc",
+        "--json",
+    )
     voirdire("run", tmp_path / "pc" / "study.toml", "--out", tmp_path / "session", "--quiet")
     found = tables(examine("cbt_bench", data=tmp_path / "session", resamples=0))
     swapped = found["CBT-PC: which label replaces which"].rows
@@ -115,9 +148,16 @@ def test_level_one_with_held_out_questions_before_each(tmp_path):
     ]
     (tmp_path / "held.jsonl").write_text("\n".join(map(json.dumps, held)))
     asked = (
-        "paper", "cbt_bench", "questions", path, "--model", "simulated:a", "--examples",
-        tmp_path / "held.jsonl", *option("answers", ["a", "b"]),
-    )  # fmt: skip
+        "paper",
+        "cbt_bench",
+        "questions",
+        path,
+        "--model",
+        "simulated:a",
+        "--examples",
+        tmp_path / "held.jsonl",
+        *option("answers", ["a", "b"]),
+    )
     voirdire(*asked, "-k", 2, "--out", tmp_path / "qa")
     study = load_study(tmp_path / "qa" / "study.toml")
     assert [x["answer"] for x in study.panel[1].options["examples"]] == [["two"], ["two"]]
@@ -132,9 +172,17 @@ def test_level_one_with_held_out_questions_before_each(tmp_path):
 
 def test_level_three_with_simulated_models(tmp_path):
     voirdire(
-        "paper", "cbt_bench", "exercises", exercise_file(tmp_path, n=10), "--model", "simulated:a",
-        "--judge", "simulated:b", "--out", tmp_path / "dp",
-    )  # fmt: skip
+        "paper",
+        "cbt_bench",
+        "exercises",
+        exercise_file(tmp_path, n=10),
+        "--model",
+        "simulated:a",
+        "--judge",
+        "simulated:b",
+        "--out",
+        tmp_path / "dp",
+    )
     voirdire("run", tmp_path / "dp" / "study.toml", "--out", tmp_path / "session", "--quiet")
     found = examine("cbt_bench", data=tmp_path / "session", resamples=0)
     assert found.facts(Preferences) is not None
@@ -159,11 +207,30 @@ def test_angst_from_silver_labels_to_the_report(tmp_path):
         "Mental Health Disorder: Yes\nName of Mental Health Disorder: Major depression\nDSM5 Rationale: low",
     ]
     said = voirdire(
-        "paper", "angst", "silver", tmp_path / "posts.csv", "--model", "simulated:a", "--model",
-        "simulated:b", "--runs", 2, "--temperature", 1, "--at-least", 2, "--keep-controls", 3,
-        "--gold", tmp_path / "sample.csv", *option("answers", open_answers), "--quiet",
-        "--out", tmp_path / "silver", "--json",
-    )  # fmt: skip
+        "paper",
+        "angst",
+        "silver",
+        tmp_path / "posts.csv",
+        "--model",
+        "simulated:a",
+        "--model",
+        "simulated:b",
+        "--runs",
+        2,
+        "--temperature",
+        1,
+        "--at-least",
+        2,
+        "--keep-controls",
+        3,
+        "--gold",
+        tmp_path / "sample.csv",
+        *option("answers", open_answers),
+        "--quiet",
+        "--out",
+        tmp_path / "silver",
+        "--json",
+    )
     counts, agreement = json.loads(said)["tables"]
     number = {row["What"].strip(): row["Posts"] for row in counts["rows"]}
     assert (
@@ -174,10 +241,25 @@ def test_angst_from_silver_labels_to_the_report(tmp_path):
     silver = pl.read_ndjson(tmp_path / "silver" / "silver.jsonl")
     assert not set(silver["id"]) & {f"x{n:04}" for n in range(8)}  # no gold post is silver
     voirdire(
-        "paper", "angst", "study", tmp_path / "gold.csv", "--model", "simulated:a", "--silver",
-        tmp_path / "silver" / "silver.jsonl", "--selector", "balanced", "--scale", "phq9=5",
-        "--variant", "standard", "--runs", 1, "--out", tmp_path / "angst",
-    )  # fmt: skip
+        "paper",
+        "angst",
+        "study",
+        tmp_path / "gold.csv",
+        "--model",
+        "simulated:a",
+        "--silver",
+        tmp_path / "silver" / "silver.jsonl",
+        "--selector",
+        "balanced",
+        "--scale",
+        "phq9=5",
+        "--variant",
+        "standard",
+        "--runs",
+        1,
+        "--out",
+        tmp_path / "angst",
+    )
     study = load_study(tmp_path / "angst" / "study.toml")
     assert study.items.extra == ("evidence",)
     labels = [r.options["examples"]["label"] for r in study.panel if "examples" in r.options]

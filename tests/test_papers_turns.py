@@ -78,15 +78,39 @@ def test_cbt_bench_and_angst_label_what_clients_say(tmp_path, talks):
 
     with WireServer(answer) as server:
         model = ("--model", "compatible:m", "--model-option", f"base_url={server.url}/v1")
-        said = done("paper", "cbt_bench", "conversations", session, "--task", "cd", "--unit",
-                    "turn", *model, "--out", tmp_path / "cd")  # fmt: skip
+        said = done(
+            "paper",
+            "cbt_bench",
+            "conversations",
+            session,
+            "--task",
+            "cd",
+            "--unit",
+            "turn",
+            *model,
+            "--out",
+            tmp_path / "cd",
+        )
         assert "no verdict follows" in said
         done("run", tmp_path / "cd" / "study.toml", "--out", tmp_path / "cd-out", "--quiet")
         labels = ratings_frame(tmp_path / "cd-out")
         people = labels.select("item", "attribute", "score").with_columns(rater=pl.lit("ann"))
         people.write_csv(tmp_path / "labels.csv")
-        done("paper", "angst", "conversations", session, "--task", "depression", "--unit", "whole",
-             "--runs", "1", *model, "--out", tmp_path / "angst")  # fmt: skip
+        done(
+            "paper",
+            "angst",
+            "conversations",
+            session,
+            "--task",
+            "depression",
+            "--unit",
+            "whole",
+            "--runs",
+            "1",
+            *model,
+            "--out",
+            tmp_path / "angst",
+        )
         done("run", tmp_path / "angst" / "study.toml", "--out", tmp_path / "angst-out", "--quiet")
     # The client's turns, of both systems' conversations.
     assert labels["item"].n_unique() == 2 * 2 * 12
@@ -97,25 +121,56 @@ def test_cbt_bench_and_angst_label_what_clients_say(tmp_path, talks):
     assert whole["item"].n_unique() == 2 * 12
     assert whole["score"].to_list() == [0.0] * whole.height
     assert any("The turn that is asked about:" in one and "[2] assistant" in one for one in seen)
-    done("paper", "cbt_bench", "conversations", session, "--task", "cd", "--unit", "turn",
-         "--people", tmp_path / "labels.csv", *model, "--out", tmp_path / "held")  # fmt: skip
+    done(
+        "paper",
+        "cbt_bench",
+        "conversations",
+        session,
+        "--task",
+        "cd",
+        "--unit",
+        "turn",
+        "--people",
+        tmp_path / "labels.csv",
+        *model,
+        "--out",
+        tmp_path / "held",
+    )
     assert load_study(tmp_path / "held" / "study.toml").data.reference == ("ann",)
 
 
 def test_what_is_asked_about_conversations_is_said(tmp_path):
     lines = [{"id": "c1", "messages": [{"role": "client", "content": "Hi"}]}]
     (tmp_path / "talks.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    asked = ("paper", "angst", "conversations", tmp_path / "talks.jsonl", "--model", "simulated:a",
-             "--out", tmp_path / "out")  # fmt: skip
+    asked = (
+        "paper",
+        "angst",
+        "conversations",
+        tmp_path / "talks.jsonl",
+        "--model",
+        "simulated:a",
+        "--out",
+        tmp_path / "out",
+    )
     assert "Give --unit turn (each turn of a role" in refused(*asked)
     assert "--role 'user' is nobody's turn" in refused(*asked, "--unit", "turn")
     assert "(roles: 'client')" in refused(*asked, "--unit", "turn")
-    pl.DataFrame({"item": ["c1"], "rater": ["ann"], "attribute": ["depression"],
-                  "score": [1]}).write_csv(tmp_path / "people.csv")  # fmt: skip
+    pl.DataFrame(
+        {"item": ["c1"], "rater": ["ann"], "attribute": ["depression"], "score": [1]}
+    ).write_csv(tmp_path / "people.csv")
     own = (*asked, "--unit", "turn", "--role", "client", "--people", tmp_path / "people.csv")
     assert "such as 'c1'; the study asks about c1 turn 1" in refused(*own)
-    personas_alone = ("paper", "mentalalign", "personas", "--generator", "simulated:g", "--model",
-                      "simulated:a", "--out", tmp_path / "out")  # fmt: skip
+    personas_alone = (
+        "paper",
+        "mentalalign",
+        "personas",
+        "--generator",
+        "simulated:g",
+        "--model",
+        "simulated:a",
+        "--out",
+        tmp_path / "out",
+    )
     assert "who plays the clients?" in refused(*personas_alone)
     assert not (tmp_path / "out").exists()
 
@@ -125,7 +180,12 @@ def test_parts_that_are_no_text_stay_with_their_message(tmp_path):
     said = [{"role": "user", "content": [{"type": "text", "text": "See."}, image]}]
     (tmp_path / "talks.jsonl").write_text(json.dumps({"id": "c1", "messages": said}), "utf-8")
     panel = [{"name": "ann", "kind": "human"}]
-    write_labelled(tmp_path / "out", tmp_path / "talks.jsonl", {"name": "t", "panel": panel},
-                   ["calm"], unit="whole")  # fmt: skip
+    write_labelled(
+        tmp_path / "out",
+        tmp_path / "talks.jsonl",
+        {"name": "t", "panel": panel},
+        ["calm"],
+        unit="whole",
+    )
     (row,) = pl.read_ndjson(tmp_path / "out" / "conversations.jsonl").to_dicts()
     assert json.loads(row["messages"])[0]["content"] == [{"type": "text", "text": "See."}, image]

@@ -256,14 +256,34 @@ def test_fields() -> None:
 # More than is read of any running text.
 LENGTH = 250_000
 HOSTILE = [
-    " " * LENGTH + "x", "A,  " * (LENGTH // 4), "A;" * (LENGTH // 2), "answer " * (LENGTH // 7),
-    "answer is " * (LENGTH // 10), "answer" + " " * LENGTH, "option A " * (LENGTH // 9),
-    "A) x\n" * (LENGTH // 5), "A>>B " * (LENGTH // 5), "A is better than " * (LENGTH // 16),
-    "verdict: A\n" * (LENGTH // 11), "[[A]]" * (LENGTH // 5), "!" * LENGTH, "1: 2\n" * (LENGTH // 5),
-    "1" * LENGTH, "yes " * (LENGTH // 4), "Calm, " * (LENGTH // 6), "- " * (LENGTH // 2),
-    "no " * (LENGTH // 3), "d: yes\n" * (LENGTH // 7), '{"1":' * (LENGTH // 5), '{"1":2,' * (LENGTH // 7),
-    "[" * 100_000, "\n" * LENGTH, "\ud800" * LENGTH, "\x00" * LENGTH, "*" * LENGTH,
-]  # fmt: skip
+    " " * LENGTH + "x",
+    "A,  " * (LENGTH // 4),
+    "A;" * (LENGTH // 2),
+    "answer " * (LENGTH // 7),
+    "answer is " * (LENGTH // 10),
+    "answer" + " " * LENGTH,
+    "option A " * (LENGTH // 9),
+    "A) x\n" * (LENGTH // 5),
+    "A>>B " * (LENGTH // 5),
+    "A is better than " * (LENGTH // 16),
+    "verdict: A\n" * (LENGTH // 11),
+    "[[A]]" * (LENGTH // 5),
+    "!" * LENGTH,
+    "1: 2\n" * (LENGTH // 5),
+    "1" * LENGTH,
+    "yes " * (LENGTH // 4),
+    "Calm, " * (LENGTH // 6),
+    "- " * (LENGTH // 2),
+    "no " * (LENGTH // 3),
+    "d: yes\n" * (LENGTH // 7),
+    '{"1":' * (LENGTH // 5),
+    '{"1":2,' * (LENGTH // 7),
+    "[" * 100_000,
+    "\n" * LENGTH,
+    "\ud800" * LENGTH,
+    "\x00" * LENGTH,
+    "*" * LENGTH,
+]
 PARSERS: dict[str, Any] = {
     "choice": lambda text: parse_choice(text, "ABCD"),
     "choices": lambda text: parse_choice(text, dict.fromkeys("ABCD", "calm"), several=True),
@@ -334,9 +354,14 @@ def test_a_score_that_is_called_provisional_does_not_stand(text: str, score: flo
 
 @pytest.mark.parametrize(
     ("remark", "named"),
-    [("confidence: high", 1.0), ("reason: he shouts", 1.0), ("confidence: 0.9", None),
-     ("note: sarcastic?", None), ("confidence: none", None)],
-)  # fmt: skip
+    [
+        ("confidence: high", 1.0),
+        ("reason: he shouts", 1.0),
+        ("confidence: 0.9", None),
+        ("note: sarcastic?", None),
+        ("confidence: none", None),
+    ],
+)
 def test_a_remark_with_a_head_explains_its_label(remark: str, named: float | None) -> None:
     labels = LabelSet(("Anger", "Fear", "Joy", "Pride"))
     scores = parse_labels(f"- Anger ({remark})\n- Fear ({remark})", labels).scores

@@ -63,14 +63,30 @@ def test_no_reply_of_the_cases_is_read_wrongly() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"Empathy": %s', '{"scores": {"Empathy": %s', "[[%s", r"\boxed{%s", "<score>%s",
-             "| Empathy | %s", '{"Empathy": {"score": %s', "Empathy: (%s"],
-)  # fmt: skip
+    "text",
+    [
+        '{"Empathy": %s',
+        '{"scores": {"Empathy": %s',
+        "[[%s",
+        r"\boxed{%s",
+        "<score>%s",
+        "| Empathy | %s",
+        '{"Empathy": {"score": %s',
+        "Empathy: (%s",
+    ],
+)
 @pytest.mark.parametrize(
     ("digits", "high", "score"),
-    [("1", 10, None), ("8", 100, None), ("4", 5, 4.0), ("7", 10, 7.0), ("10", 10, 10.0),
-     ("1", 5, 1.0), ("0", 10, None)],
-)  # fmt: skip
+    [
+        ("1", 10, None),
+        ("8", 100, None),
+        ("4", 5, 4.0),
+        ("7", 10, 7.0),
+        ("10", 10, 10.0),
+        ("1", 5, 1.0),
+        ("0", 10, None),
+    ],
+)
 def test_a_value_that_nothing_closes_may_go_on(
     text: str, digits: str, high: float, score: float | None
 ) -> None:

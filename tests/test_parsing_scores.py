@@ -318,9 +318,14 @@ NAMES = (
     "Overall", "note", "Safety_rating", "max", "Empathy_final", "final_Safety", "revised",
 )  # fmt: skip
 values = st.one_of(
-    st.integers(0, 6), st.booleans(), st.none(), st.text(max_size=6), st.sampled_from(NAMES),
-    st.floats(0, 6), st.sampled_from([{"Empathy": 2}, [4], '{"Safety": 3}', {}]),
-)  # fmt: skip
+    st.integers(0, 6),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=6),
+    st.sampled_from(NAMES),
+    st.floats(0, 6),
+    st.sampled_from([{"Empathy": 2}, [4], '{"Safety": 3}', {}]),
+)
 objects = st.lists(st.tuples(st.sampled_from(NAMES), st.one_of(values, st.just(4))), max_size=6)
 FRAMES = ("%s", "```json\n%s\n```", " %s\n", "```%s```")
 

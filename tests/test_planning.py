@@ -57,25 +57,45 @@ def test_what_a_plan_draws_is_labelled_by_people_and_corrects_the_mean(tmp_path)
     frame, truth = judged()
     frame.write_csv(tmp_path / "pilot.csv")
     said = voirdire(
-        "plan", "pilot.csv", *COLUMNS, "--reference", "human", "--half-width", "0.15",
-        "--draw", "next.csv", "--seed", "7", cwd=tmp_path,
-    )  # fmt: skip
+        "plan",
+        "pilot.csv",
+        *COLUMNS,
+        "--reference",
+        "human",
+        "--half-width",
+        "0.15",
+        "--draw",
+        "next.csv",
+        "--seed",
+        "7",
+        cwd=tmp_path,
+    )
     assert said.returncode == 0, said.stderr
     assert "Label these" in said.stdout
     assert "--queue next.csv" in " ".join(said.stdout.split())
     listed = pl.read_csv(tmp_path / "next.csv")
     asked = listed.filter(pl.col("decision") == "human")
-    plan = plan_labels(tmp_path / "pilot.csv", [0.15], reference=["human"], draw=True, seed=7,
-                       read=None)  # fmt: skip
+    plan = plan_labels(
+        tmp_path / "pilot.csv", [0.15], reference=["human"], draw=True, seed=7, read=None
+    )
     assert asked.height == plan.draw.number == plan.rows[0].plans[0].upper - 60
     assert set(asked["item"]).isdisjoint(f"t{i}" for i in range(60))
     assert set(asked["origin"]) == {"random"}
     # Every response is as likely as every other: nothing is to be weighed.
     assert listed["label_probability"].null_count() == listed.height
     done = voirdire(
-        "humans", "export", "pilot.csv", *COLUMNS, "--reference", "human", "--queue", "next.csv",
-        "--out", "work", cwd=tmp_path,
-    )  # fmt: skip
+        "humans",
+        "export",
+        "pilot.csv",
+        *COLUMNS,
+        "--reference",
+        "human",
+        "--queue",
+        "next.csv",
+        "--out",
+        "work",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     sheet = by_people(tmp_path / "work", truth)
     done = voirdire("humans", "import", "work", str(sheet), "--out", "answers", cwd=tmp_path)
@@ -120,9 +140,21 @@ def test_an_audit_makes_the_labels_of_a_queue_stand_for_all(tmp_path):
     frame, truth = judged(items=600, labelled=150)
     frame.write_csv(tmp_path / "judged.csv")
     said = voirdire(
-        "escalate", "judged.csv", *COLUMNS, "--reference", "human", "--agree", "0.85",
-        "--gate", "4", "--audit", "60", "--out", "queue.csv", cwd=tmp_path,
-    )  # fmt: skip
+        "escalate",
+        "judged.csv",
+        *COLUMNS,
+        "--reference",
+        "human",
+        "--agree",
+        "0.85",
+        "--gate",
+        "4",
+        "--audit",
+        "60",
+        "--out",
+        "queue.csv",
+        cwd=tmp_path,
+    )
     assert said.returncode == 0, said.stderr
     queue = pl.read_csv(tmp_path / "queue.csv")
     assert set(queue["decision"]) == {"human", "automatic", "labelled"}
@@ -148,9 +180,13 @@ def test_corrected_means_of_an_audited_queue_are_right_on_average():
     for seed in range(14):
         frame, truth = judged(items=500, labelled=150, seed=seed)
         found = escalate(
-            frame.select("ticket", "judge", "human"), agree=0.8, gate=4, reference=["human"],
-            audit=40, seed=seed,
-        )  # fmt: skip
+            frame.select("ticket", "judge", "human"),
+            agree=0.8,
+            gate=4,
+            reference=["human"],
+            audit=40,
+            seed=seed,
+        )
         if len(found.audit.strata) < 2:
             continue
         known = found.audit.units.select(
@@ -160,9 +196,13 @@ def test_corrected_means_of_an_audited_queue_are_right_on_average():
         whole = whole.with_columns(
             human=pl.when(pl.col("label_probability").is_not_null()).then("every")
         )
-        one = correct(
-            whole.select("ticket", "judge", "human", "label_probability"), reference=["human"]
-        ).scores[0].corrected  # fmt: skip
+        one = (
+            correct(
+                whole.select("ticket", "judge", "human", "label_probability"), reference=["human"]
+            )
+            .scores[0]
+            .corrected
+        )
         errors.append(one.value - truth.mean())
         held.append(one.interval.low <= truth.mean() <= one.interval.high)
     assert len(errors) > 5
@@ -226,11 +266,13 @@ def test_labels_with_probabilities_of_their_own_join_those_of_the_list(tmp_path)
     strata = np.where(frame["judge"].to_numpy() <= 3, "low", "high")
     drawn = draw_labels(
         frame.select(
-            pl.col("ticket").alias("item"), pl.lit("").alias("system"),
-            pl.Series("stratum", strata), labelled=pl.col("human").is_not_null(),
+            pl.col("ticket").alias("item"),
+            pl.lit("").alias("system"),
+            pl.Series("stratum", strata),
+            labelled=pl.col("human").is_not_null(),
         ),
         {"low": 60, "high": 10},
-    )  # fmt: skip
+    )
     drawn.units.write_csv(tmp_path / "list.csv")
     new = drawn.units.filter(pl.col("decision") == "human").select(
         pl.col("item").alias("ticket"), pl.col("label_probability"), new=pl.lit(value=True)

@@ -425,9 +425,12 @@ print(plugins().resolve("model", "compatible").__name__, plugins().failures)
 
 def script(code: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "VOIRDIRE_LOAD_PLUGINS": ""},
-    )  # fmt: skip
+    )
     return done.stdout.splitlines()
 
 

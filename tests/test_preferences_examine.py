@@ -87,8 +87,12 @@ def test_columns_beside_a_table_break_preferences_down(tmp_path):
     """Columns with few values, each repeated; an item that they do not say is in no silence."""
     rows = [row for n in range(6) for row in both_orders(f"{n}", 1, 1)]
     frame(rows).write_parquet(tmp_path / "preferences.parquet")
-    items = {"item": [str(n) for n in (7, 0, 1, 2, 3, 4)], "level": list("zabbaa"),
-             "text": [f"Tea {n}." for n in range(6)], "one": ["same"] * 6}  # fmt: skip
+    items = {
+        "item": [str(n) for n in (7, 0, 1, 2, 3, 4)],
+        "level": list("zabbaa"),
+        "text": [f"Tea {n}." for n in range(6)],
+        "one": ["same"] * 6,
+    }
     pl.DataFrame(items).write_parquet(tmp_path / "items.parquet")
     titled = {s.title: s for s in examine(tmp_path / "preferences.parquet").sections}
     assert [row[0] for row in titled["Mean preference by level"].table.rows] == [

@@ -46,9 +46,13 @@ def written(tmp_path, umask, shared):
     write_study(tmp_path / "people", "pointwise")
     code = WRITES.format(umask=umask, shared='"--shared"' if shared else "")
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT / "tests")},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     folders = [tmp_path / name for name in MADE]
     return [*folders, *(path for folder in folders for path in folder.rglob("*"))]

@@ -98,8 +98,11 @@ def test_a_change_is_pure_and_keeps_what_was_said(name):
 def test_a_wrong_step_is_planted_in_runs_alone_and_the_steps_after_it_count_on():
     run = "[1] user: Hi.\n    [9] no step\n[2] thought: Look.\n[3] assistant: Hello."
     found = changed("wrong_step", run).splitlines()
-    assert found[:3] == ["[1] user: Hi.", "    [9] no step",
-                         '[2] tool call (delete_records): {"which": "all"}']  # fmt: skip
+    assert found[:3] == [
+        "[1] user: Hi.",
+        "    [9] no step",
+        '[2] tool call (delete_records): {"which": "all"}',
+    ]
     assert found[3:] == ["[3] thought: Look.", "[4] assistant: Hello."]
     for other in (TEXT, "[1] user: Hi.", "[2] user: Hi.\n[3] assistant: Hello.", ""):
         assert changed("wrong_step", other) is None
@@ -158,17 +161,21 @@ def probed_study(folder, *, items=120, **bias):
     from voirdire.study import build_study
 
     study = build_study(
-        {"name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
-         "rubric": {"attributes": ["Calm"]}, "panel": panel}, folder=str(folder),
-    )  # fmt: skip
+        {
+            "name": "calm",
+            "items": {"path": "items.csv"},
+            "responses": {"path": "responses.csv"},
+            "rubric": {"attributes": ["Calm"]},
+            "panel": panel,
+        },
+        folder=str(folder),
+    )
     (folder / "study.toml").write_text(study_to_toml(study))
     return folder / "study.toml"
 
 
 def test_planted_biases_are_found_and_named_by_the_whole_suite(tmp_path):
-    study = probed_study(
-        tmp_path, per_100_words=0.8, bullets=0.6, prompt=0.6, cut=1.0
-    )  # fmt: skip
+    study = probed_study(tmp_path, per_100_words=0.8, bullets=0.6, prompt=0.6, cut=1.0)
     names = ("length", "format", "paraphrase", "truncation", "confidence", "typos")
     found = make_suite(study, chosen_probes(names, PLUGINS), tmp_path / "out", plugins=PLUGINS)
     assert set(found.studies) == {"responses", "requests"}
@@ -262,17 +269,25 @@ def compared_study(folder, *, items=40, first=0.0, order="random"):
     pl.DataFrame({"id": names, "text": names}).write_csv(folder / "items.csv")
     rows = [
         (name, system, f"Level {2 + (k + one) % 2 * 2} is what this is, says {system}. {TEXT}")
-        for k, name in enumerate(names) for one, system in enumerate("xy")
-    ]  # fmt: skip
+        for k, name in enumerate(names)
+        for one, system in enumerate("xy")
+    ]
     columns = ["item", "system", "text"]
     pl.DataFrame(rows, schema=columns, orient="row").write_csv(folder / "responses.csv")
-    panel = [{"name": "pairs", "use": "pairwise", "model": "placed:a",
-              "model_options": {"first": first}}]  # fmt: skip
+    panel = [
+        {"name": "pairs", "use": "pairwise", "model": "placed:a", "model_options": {"first": first}}
+    ]
     return build_study(
-        {"name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
-         "rubric": {"attributes": ["Calm"]}, "panel": panel, "comparisons": {"order": order}},
+        {
+            "name": "calm",
+            "items": {"path": "items.csv"},
+            "responses": {"path": "responses.csv"},
+            "rubric": {"attributes": ["Calm"]},
+            "panel": panel,
+            "comparisons": {"order": order},
+        },
         folder=str(folder),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(("first", "reading"), [(0.0, "robust"), (1.0, "biased")])
@@ -286,8 +301,11 @@ def test_swapping_a_pair_must_flip_the_preference(tmp_path, first, reading):
     assert (set(found.studies), found.comparers) == ({"comparisons"}, ("pairs",))
     asked = found.studies["comparisons"]
     assert [rater.name for rater in asked.panel] == [
-        "pairs", "pairs ~ identity", "pairs ~ swap", "pairs ~ paraphrase"
-    ]  # fmt: skip
+        "pairs",
+        "pairs ~ identity",
+        "pairs ~ swap",
+        "pairs ~ paraphrase",
+    ]
     result = run(asked, tmp_path / "out" / "pairs", plugins=PLUGINS, quiet=True)
     probing = measure_probes(found, {"comparisons": result.folder})
     of = {one.probe: one for one in probing.effects}
@@ -310,8 +328,11 @@ def test_changes_of_a_response_reach_judges_of_pairs_on_either_place(tmp_path):
     found = make_suite(path, chosen_probes(names, PLUGINS), tmp_path / "out", plugins=PLUGINS)
     asked = found.studies["comparisons"]
     assert [one.name for one in asked.panel][:4] == [
-        "pairs", "pairs ~ identity", "pairs ~ format ~ first", "pairs ~ format ~ second"
-    ]  # fmt: skip
+        "pairs",
+        "pairs ~ identity",
+        "pairs ~ format ~ first",
+        "pairs ~ format ~ second",
+    ]
     assert len(asked.panel) == 2 + 2 * (1 + 1 + 3)
     result = run(asked, tmp_path / "out" / "pairs", plugins=PLUGINS, quiet=True)
     of = {one.probe: one for one in measure_probes(found, {"comparisons": result.folder}).effects}
@@ -329,15 +350,18 @@ def test_a_response_to_which_a_change_does_not_apply_is_left_out_of_its_pairs(tm
     study = compared_study(tmp_path, items=30)
     rows = pl.read_csv(tmp_path / "responses.csv").with_columns(
         text=pl.when((pl.col("item") < "i2") & (pl.col("system") == "x"))
-        .then(pl.lit("Level 3 now")).otherwise("text")
-    )  # fmt: skip
+        .then(pl.lit("Level 3 now"))
+        .otherwise("text")
+    )
     rows.write_csv(tmp_path / "responses.csv")
     short = rows.filter(pl.col("text") == "Level 3 now").height
     (tmp_path / "study.toml").write_text(study_to_toml(study))
     found = make_suite(
-        tmp_path / "study.toml", chosen_probes(["truncation"], PLUGINS), tmp_path / "out",
+        tmp_path / "study.toml",
+        chosen_probes(["truncation"], PLUGINS),
+        tmp_path / "out",
         plugins=PLUGINS,
-    )  # fmt: skip
+    )
     assert len(found.untouched["truncation"]) == short > 5
     result = run(found.studies["comparisons"], tmp_path / "out" / "p", plugins=PLUGINS, quiet=True)
     effect = measure_probes(found, {"comparisons": result.folder}).effects[0]
@@ -404,9 +428,11 @@ def graded(*levels, items=150, seed=0):
     plain, again = (scores(rng, truth, 0.0) for _ in range(2))
     arms = [PairedRuns(plain, scores(rng, truth, level), key, groups) for level in levels]
     probe = ResponseProbe(
-        "cut", lambda _, response: response.text, "monotone",
+        "cut",
+        lambda _, response: response.text,
+        "monotone",
         stronger=(lambda _, response: response.text,) * (len(levels) - 1),
-    )  # fmt: skip
+    )
     identity = PairedRuns(plain, again, key, groups)
     return probe_effect(probe, "judge", "Calm", arms[-1], identity, MARGIN, arms[:-1])
 
@@ -458,9 +484,11 @@ def test_every_strength_of_a_probe_is_asked_about(tmp_path):
         study, chosen_probes(["truncation"], PLUGINS), tmp_path / "out", plugins=PLUGINS
     )
     written = pl.read_parquet(tmp_path / "out" / "responses.parquet")
-    words = written.with_columns(pl.col("text").str.split(" ").list.len()).group_by("system").agg(
-        pl.col("text").mean()
-    )  # fmt: skip
+    words = (
+        written.with_columns(pl.col("text").str.split(" ").list.len())
+        .group_by("system")
+        .agg(pl.col("text").mean())
+    )
     lengths = dict(words.iter_rows())
     whole = lengths["x"]
     for arm, share in (("@1", 0.75), ("@2", 0.5), ("", 0.25)):

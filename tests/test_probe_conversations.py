@@ -19,8 +19,12 @@ from voirdire.testing import load_plugins
 from voirdire_judges import probes as built_in
 
 TALKS = 40
-TURNS = (Turn("user", "I sleep badly."), Turn("assistant", "Why?"), Turn("user", "No idea."),
-         Turn("assistant", "Keep a fixed bedtime."))  # fmt: skip
+TURNS = (
+    Turn("user", "I sleep badly."),
+    Turn("assistant", "Why?"),
+    Turn("user", "No idea."),
+    Turn("assistant", "Keep a fixed bedtime."),
+)
 
 
 class Attentive(Scripted):
@@ -57,8 +61,10 @@ def study_of(folder):
     pl.DataFrame({"id": names, "text": ["A scene."] * TALKS}).write_csv(folder / "items.csv")
     lines = []
     for name in names:
-        talk = [{"role": t.role, "content": f"{t.content} {'and so on ' * int(rng.integers(6))}"}
-                for t in TURNS]  # fmt: skip
+        talk = [
+            {"role": t.role, "content": f"{t.content} {'and so on ' * int(rng.integers(6))}"}
+            for t in TURNS
+        ]
         lines.append({"item": name, "system": "bot", "messages": talk})
     (folder / "talks.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     raw = {
@@ -97,9 +103,12 @@ def test_the_probe_names_the_judge_that_reads_the_last_turn_alone(tmp_path):
     study_of(tmp_path)
     made = plugins()
     suite = make_suite(
-        tmp_path / "study.toml", chosen_probes(["early_truth"], made), tmp_path / "out",
-        runs=1, plugins=made,
-    )  # fmt: skip
+        tmp_path / "study.toml",
+        chosen_probes(["early_truth"], made),
+        tmp_path / "out",
+        runs=1,
+        plugins=made,
+    )
     sessions = {}
     for name, study in suite.studies.items():
         sessions[name] = tmp_path / "out" / name
@@ -144,9 +153,10 @@ def test_probes_of_conversations_are_left_out_where_there_are_none(tmp_path):
         tmp_path / "plain.csv"
     )
     plain = study.model_copy(
-        update={"responses": study.responses.model_copy(
-            update={"path": "plain.csv", "messages": ""})}
-    )  # fmt: skip
+        update={
+            "responses": study.responses.model_copy(update={"path": "plain.csv", "messages": ""})
+        }
+    )
     (tmp_path / "plain.toml").write_text(study_to_toml(plain), "utf-8")
     made = plugins()
     names = ["early_truth", "length"]

@@ -224,9 +224,12 @@ def test_an_interruption_is_one_object_too(tmp_path):
         "c.main()\n"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-    ) as process:  # fmt: skip
+    ) as process:
         line = process.stderr.readline()
         assert json.loads(line)["text"] == "begun"
         time.sleep(0.1)
@@ -287,9 +290,12 @@ def test_every_command_plugins_included_ends_in_one_object_of_its_schema(before,
         "    print(json.dumps([command, code, out.getvalue()]))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=json.dumps(commands), text=True, capture_output=True,
+        [sys.executable, "-c", code],
+        input=json.dumps(commands),
+        text=True,
+        capture_output=True,
         check=True,
-    )  # fmt: skip
+    )
     ended = [json.loads(line) for line in done.stdout.splitlines()]
     assert [command for command, _, _ in ended] == commands
     assert {"tune", "corpora", "paper distortions study"} <= set(commands)
@@ -319,9 +325,12 @@ def test_decide_has_every_number_from_the_single_commands(judged, words):
     """Of graded scores, and of pass and fail in words."""
     gate = "4" if words is SOME else "1"
     part = pl.read_csv(judged / "part.csv")
-    kept = [pl.when(pl.col(name).is_not_null()).then(
-        pl.when(pl.col(name) >= 4).then(pl.lit("pass")).otherwise(pl.lit("fail"))).alias(name)
-        for name in ("judge", "human")]  # fmt: skip
+    kept = [
+        pl.when(pl.col(name).is_not_null())
+        .then(pl.when(pl.col(name) >= 4).then(pl.lit("pass")).otherwise(pl.lit("fail")))
+        .alias(name)
+        for name in ("judge", "human")
+    ]
     part.with_columns(kept).write_csv(judged / "words.csv")
     whole = asked("decide", *words, "--gate", gate, "--half-width", "0.05", cwd=judged)
     examined = asked("examine", *words, "--gate", gate, "--resamples", "0", cwd=judged)
@@ -337,8 +346,11 @@ def test_decide_has_every_number_from_the_single_commands(judged, words):
 
 @pytest.mark.parametrize("kind", ["label", "preference", "probability"])
 def test_decide_has_every_number_of_other_kinds(tmp_path, kind):
-    drawn = {"label": lambda: label_panel(60, 3, 2, 1), "preference": lambda: preference_panel(
-        3, 60, 2, seed=1), "probability": lambda: probability_panel(60, 2, 1)}[kind]()  # fmt: skip
+    drawn = {
+        "label": lambda: label_panel(60, 3, 2, 1),
+        "preference": lambda: preference_panel(3, 60, 2, seed=1),
+        "probability": lambda: probability_panel(60, 2, 1),
+    }[kind]()
     name = DEMO[kind][0]
     tidy_judgements(SimulatedCases({name: drawn.cases[name]})).write_csv(tmp_path / "k.csv")
     words = ["k.csv", "--reference", "human 1,human 2", "--kind", kind]

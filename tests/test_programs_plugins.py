@@ -10,8 +10,10 @@ from command_line import typed
 from json_documents import checked
 from simulated_sessions import session_of, study_of
 
-POSTS = [(f"p{n}", f"I worry about exam {n}" if n % 2 else f"a quiet garden {n}", n % 2)
-         for n in range(12)]  # fmt: skip
+POSTS = [
+    (f"p{n}", f"I worry about exam {n}" if n % 2 else f"a quiet garden {n}", n % 2)
+    for n in range(12)
+]
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +30,23 @@ def files(tmp_path_factory):
     words.write_csv(folder / "long.csv")
     letters = pl.DataFrame({"id": ["1", "2"], "text": ["I always fail.", "They hate me."]})
     letters.write_csv(folder / "letters.csv")
-    talk = {"id": "t", "messages": [{"role": "user", "content": "I am sad."},
-                                    {"role": "assistant", "content": "Tell me more."}]}  # fmt: skip
+    talk = {
+        "id": "t",
+        "messages": [
+            {"role": "user", "content": "I am sad."},
+            {"role": "assistant", "content": "Tell me more."},
+        ],
+    }
     (folder / "talks.jsonl").write_text(json.dumps(talk) + "\n")
     exam = {"id": "1", "question": "Which?", "choices": ["x", "y"], "answer": "a"}
     (folder / "exam.jsonl").write_text(json.dumps(exam) + "\n")
-    predicted = pl.DataFrame({"item": [f"i{n}" for n in range(30)],
-                              "gold": ["a", "b"] * 15, "judge": ["a", "a", "b"] * 10})  # fmt: skip
+    predicted = pl.DataFrame(
+        {
+            "item": [f"i{n}" for n in range(30)],
+            "gold": ["a", "b"] * 15,
+            "judge": ["a", "a", "b"] * 10,
+        }
+    )
     predicted.write_csv(folder / "predicted.csv")
     return folder
 

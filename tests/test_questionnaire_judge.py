@@ -28,9 +28,13 @@ def reply(values, finish="stop"):
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "key", "paper"),
-    [("phq9", "PHQ-9", [0, 1]), ("madrs", "MADRS", [0, 6]), ("hamilton", "HAM-A", [0, 4]),
-     ("bai", "BAI", [0, 4])],
-)  # fmt: skip
+    [
+        ("phq9", "PHQ-9", [0, 1]),
+        ("madrs", "MADRS", [0, 6]),
+        ("hamilton", "HAM-A", [0, 4]),
+        ("bai", "BAI", [0, 4]),
+    ],
+)
 def test_standard_scoring_beside_the_papers(printed, name, key, paper):
     expected, known = printed[key], load_questionnaire(name)
     assert (known.name, len(known.questions)) == (key, expected["items"])
@@ -114,8 +118,10 @@ def test_by_default_any_item_may_be_not_ratable_and_none_is_scored_0_for_silence
     assert found.scores[f"{key}.total"] is found.scores[construct] is None
     some = judge.parse(reply({"1": 2, **{str(n): "not ratable" for n in range(2, size + 1)}}))
     assert some.scores[construct] == 1.0  # whatever the others are
-    assert make(scale=name, variant="hengle2024").questionnaire.may_lack == \
-        judge.questionnaire.observed  # fmt: skip
+    assert (
+        make(scale=name, variant="hengle2024").questionnaire.may_lack
+        == judge.questionnaire.observed
+    )
 
 
 def test_it_is_said_whose_words_the_items_are():
@@ -154,9 +160,14 @@ def test_the_reported_bug_a23(shared, item):
 
 @pytest.mark.parametrize(
     ("text", "finish", "status"),
-    [("", "stop", "blank"), ("I would rather not.", "refusal", "refused"), ("", "error", "failed"),
-     ("word salad", "stop", "unparsable"), ('{"1": 1, "2": ', "length", "truncated")],
-)  # fmt: skip
+    [
+        ("", "stop", "blank"),
+        ("I would rather not.", "refusal", "refused"),
+        ("", "error", "failed"),
+        ("word salad", "stop", "unparsable"),
+        ('{"1": 1, "2": ', "length", "truncated"),
+    ],
+)
 def test_a_bad_reply_is_missing_with_its_status(text, finish, status):
     found = make(scale="bai", threshold=20).parse([Reply(text, finish)])
     assert found.status == status

@@ -52,8 +52,10 @@ def test_inspect_ai_logs_give_scorers_epochs_and_attributes(form, version):
     assert set(found.ratings["attribute"]) == {"score", "clear", "polite"}
     assert set(found.ratings["system"]) == {"mockllm/model"}
     assert found.items.row(0, named=True) == {
-        "item": "q1", "text": "When does the library open?", "ticket_id": "t-001",
-    }  # fmt: skip
+        "item": "q1",
+        "text": "When does the library open?",
+        "ticket_id": "t-001",
+    }
     assert [finding.kind for finding in found.findings] == ["file_read_as", "account"]
     # What a log holds beside what is rated is counted with its bytes.
     assert found.account is not None
@@ -329,8 +331,12 @@ def test_drafts_regions_and_empty_tasks_of_label_studio_are_counted(tmp_path):
     (tmp_path / "p.json").write_text(json.dumps(tasks))
     found = read_foreign(tmp_path / "p.json")
     said = messages(found)
-    for reason in ("it is a draft that was not submitted", "neither annotations nor predictions",
-                   "it marks a region (labels)", "results of type textarea are no ratings"):  # fmt: skip
+    for reason in (
+        "it is a draft that was not submitted",
+        "neither annotations nor predictions",
+        "it marks a region (labels)",
+        "results of type textarea are no ratings",
+    ):
         assert reason in said
     assert "5 rows not used" in found.findings[0].message
     assert "ada@example.org" in found.ratings["rater"].to_list()
@@ -344,8 +350,9 @@ LM_EVAL = "lm_eval/samples_{}_2024-05-01T10-00-00.000000.jsonl"
 def test_samples_of_the_harness_give_filters_as_raters_and_metrics_as_attributes():
     found = read(LM_EVAL.format("help_desk"))
     assert rows(found, "rater", "score", item="4") == [
-        ("lm_eval strict", 1.0), ("lm_eval loose", 1.0),
-    ]  # fmt: skip
+        ("lm_eval strict", 1.0),
+        ("lm_eval loose", 1.0),
+    ]
     assert rows(found, "score", rater="lm_eval strict") == [(0.0,)] * 4 + [(1.0,)]
     assert set(found.ratings["attribute"]) == {"exact_match"}
     assert found.items.row(4) == ("4", "What does a dummy say?")
@@ -399,9 +406,14 @@ def refusal(path, name):
     return None
 
 
-MARKS = ["promptfoo/results.json", "promptfoo/results_rated_0.91.3.json",
-         "deepeval/test_run.json", "label_studio/project.json", "inspect_ai/help_desk.json",
-         "label_studio/project_min.json"]  # fmt: skip
+MARKS = [
+    "promptfoo/results.json",
+    "promptfoo/results_rated_0.91.3.json",
+    "deepeval/test_run.json",
+    "label_studio/project.json",
+    "inspect_ai/help_desk.json",
+    "label_studio/project_min.json",
+]
 
 
 @pytest.mark.parametrize("name", MARKS)
@@ -491,10 +503,16 @@ def test_a_builder_counts_what_is_no_number_and_keeps_the_last_of_two():
 
 def _many(name, tmp_path, times):
     whole = json.loads((FOREIGN / name).read_text())
-    lists = {"promptfoo/results.json": lambda: whole["results"], "deepeval/test_run.json": lambda: whole,
-             "inspect_ai/help_desk.json": lambda: whole}  # fmt: skip
-    key = {"promptfoo/results.json": "results", "deepeval/test_run.json": "testCases",
-           "inspect_ai/help_desk.json": "samples"}.get(name)  # fmt: skip
+    lists = {
+        "promptfoo/results.json": lambda: whole["results"],
+        "deepeval/test_run.json": lambda: whole,
+        "inspect_ai/help_desk.json": lambda: whole,
+    }
+    key = {
+        "promptfoo/results.json": "results",
+        "deepeval/test_run.json": "testCases",
+        "inspect_ai/help_desk.json": "samples",
+    }.get(name)
     base = whole if key is None else lists[name]()[key]
     many = []
     for at in range(times):
@@ -515,9 +533,15 @@ def _many(name, tmp_path, times):
 
 
 @pytest.mark.parametrize(
-    "name", ["promptfoo/results.json", "deepeval/test_run.json", "inspect_ai/help_desk.json",
-             "label_studio/project.json", "label_studio/project_min.json"],
-)  # fmt: skip
+    "name",
+    [
+        "promptfoo/results.json",
+        "deepeval/test_run.json",
+        "inspect_ai/help_desk.json",
+        "label_studio/project.json",
+        "label_studio/project_min.json",
+    ],
+)
 def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_path):
     path = _many(name, tmp_path, 10_000)
     start = time.process_time()
@@ -556,8 +580,11 @@ RUN = FOREIGN / "deepeval/test_run.json"
 
 
 def test_labels_meet_by_text_whatever_the_case_and_blanks(tmp_path):
-    mine = labels(tmp_path, "question,ada\nWHEN does the  library open?,1\nMay I bring a sandwich?,1\n"
-                            "Where are the atlases?,0\nIs there a cat?,0\n")  # fmt: skip
+    mine = labels(
+        tmp_path,
+        "question,ada\nWHEN does the  library open?,1\nMay I bring a sandwich?,1\n"
+        "Where are the atlases?,0\nIs there a cat?,0\n",
+    )
     study, found = read_file(RUN, read=ReadOptions(human=[mine], about="Helpful"))
     assert study.data.reference == ("labels",)
     assert rows(found, "item", "system", "score", rater="labels") == [

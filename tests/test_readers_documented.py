@@ -35,8 +35,15 @@ def scores(found):
 
 def test_single_judgments_of_mt_bench(tmp_path):
     """FastChat (lm-sys/FastChat), fastchat/llm_judge/common.py, play_a_match_single."""
-    base = {"question_id": 81, "model": "m-a", "judge": ["gpt-4", "single-v1"], "user_prompt": "p",
-            "judgment": "Rating: [[9]]", "turn": 1, "tstamp": 1.5}  # fmt: skip
+    base = {
+        "question_id": 81,
+        "model": "m-a",
+        "judge": ["gpt-4", "single-v1"],
+        "user_prompt": "p",
+        "judgment": "Rating: [[9]]",
+        "turn": 1,
+        "tstamp": 1.5,
+    }
     rows = [base | {"score": 9}, base | {"score": -1, "turn": 2}]
     found = read_foreign(given(tmp_path, "gpt-4_single.jsonl", rows, lines=True))
     assert scores(found) == [
@@ -47,12 +54,20 @@ def test_single_judgments_of_mt_bench(tmp_path):
 
 def test_pairs_of_mt_bench_are_comparisons_in_both_orders(tmp_path):
     """play_a_match_pair of the same file: in two orders, or by two single scores, without a turn."""
-    row = {"question_id": 81, "model_1": "a", "model_2": "b", "g1_winner": "model_1",
-           "g2_winner": "tie", "judge": ["gpt-4", "pair-v2"], "turn": 1}  # fmt: skip
+    row = {
+        "question_id": 81,
+        "model_1": "a",
+        "model_2": "b",
+        "g1_winner": "model_1",
+        "g2_winner": "tie",
+        "judge": ["gpt-4", "pair-v2"],
+        "turn": 1,
+    }
     found = read_foreign(given(tmp_path, "gpt-4_pair.jsonl", [row], lines=True))
     assert found.preferences.select("system_a", "system_b", "score").rows() == [
-        ("a", "b", 1.0), ("b", "a", 0.0),
-    ]  # fmt: skip
+        ("a", "b", 1.0),
+        ("b", "a", 0.0),
+    ]
     del row["turn"]
     row |= {"g2_winner": "error", "m1_score": 8, "m2_score": 6}
     found = read_foreign(given(tmp_path, "gpt-4_pair.jsonl", [row], lines=True))
@@ -61,8 +76,14 @@ def test_pairs_of_mt_bench_are_comparisons_in_both_orders(tmp_path):
 
 def test_annotations_of_alpaca_eval_are_comparisons(tmp_path):
     """AlpacaEval (tatsu-lab/alpaca_eval), results/*/weighted_alpaca_eval_gpt4_turbo/annotations.json."""
-    base = {"instruction": "Name a tree.", "output_1": "Oak", "generator_1": "base",
-            "output_2": "Elm", "generator_2": "mine", "annotator": "grader"}  # fmt: skip
+    base = {
+        "instruction": "Name a tree.",
+        "output_1": "Oak",
+        "generator_1": "base",
+        "output_2": "Elm",
+        "generator_2": "mine",
+        "annotator": "grader",
+    }
     rows = [base | {"preference": 1.75}, base | {"instruction": "Name a bird.", "preference": 7}]
     found = read_foreign(given(tmp_path, "annotations.json", rows))
     assert found.preferences["score"].to_list() == [-0.5]
@@ -78,8 +99,9 @@ def test_records_of_argilla(tmp_path):
                          "why": [{"value": "x" * 99, "user_id": "u1"}]}}  # fmt: skip
     found = read_foreign(given(tmp_path, "records.json", [row]))
     assert scores(found) == [
-        ("r1", None, "u1", "stars", 4.0, "ok"), ("r1", None, "m", "stars", 3.0, "ok"),
-    ]  # fmt: skip
+        ("r1", None, "u1", "stars", 4.0, "ok"),
+        ("r1", None, "m", "stars", 3.0, "ok"),
+    ]
     assert "the answer to why is a text" in found.findings[1].message
 
 
@@ -117,9 +139,11 @@ def test_labels_of_doccano_and_its_spans(tmp_path):
 def test_scores_of_langfuse(tmp_path):
     """Langfuse, GET /api/public/v2/scores."""
     base = {"id": "s", "traceId": "t1", "name": "tone", "dataType": "NUMERIC", "comment": None}
-    rows = [base | {"value": 0.5, "source": "EVAL"},
-            base | {"value": 1, "source": "ANNOTATION", "authorUserId": "u7"},
-            base | {"value": 1, "source": "API", "traceId": None}]  # fmt: skip
+    rows = [
+        base | {"value": 0.5, "source": "EVAL"},
+        base | {"value": 1, "source": "ANNOTATION", "authorUserId": "u7"},
+        base | {"value": 1, "source": "API", "traceId": None},
+    ]
     found = read_foreign(given(tmp_path, "scores.json", {"data": rows, "meta": {}}))
     assert [(r[2], r[4]) for r in scores(found)] == [("langfuse eval", 0.5), ("annotator u7", 1.0)]
     assert "the score is of a session" in found.findings[1].message
@@ -127,13 +151,24 @@ def test_scores_of_langfuse(tmp_path):
 
 def test_runs_and_feedback_of_langsmith(tmp_path):
     """LangSmith: Run.feedback_stats and Feedback."""
-    run = {"id": "run1", "run_type": "chain", "inputs": {"question": "Why is it so?"},
-           "feedback_stats": {"good": {"n": 1, "avg": 1.0}, "tone": {"n": 3, "avg": 0.4}}}  # fmt: skip
+    run = {
+        "id": "run1",
+        "run_type": "chain",
+        "inputs": {"question": "Why is it so?"},
+        "feedback_stats": {"good": {"n": 1, "avg": 1.0}, "tone": {"n": 3, "avg": 0.4}},
+    }
     found = read_foreign(given(tmp_path, "runs.jsonl", [run], lines=True))
     assert scores(found) == [("run1", None, "langsmith", "good", 1.0, "ok")]
     assert "tone are means of several" in found.findings[1].message
-    rows = [{"run_id": "r", "key": "good", "score": 1, "value": None,
-             "feedback_source": {"type": "app", "user_id": "u1"}}]  # fmt: skip
+    rows = [
+        {
+            "run_id": "r",
+            "key": "good",
+            "score": 1,
+            "value": None,
+            "feedback_source": {"type": "app", "user_id": "u1"},
+        }
+    ]
     found = read_foreign(given(tmp_path, "feedback.json", rows))
     assert [(r[2], r[4]) for r in scores(found)] == [("annotator u1", 1.0)]
 
@@ -179,8 +214,17 @@ def test_the_bulk_export_of_langsmith_is_parquet(tmp_path, objects):
     lines = (FOREIGN / "langsmith/runs.jsonl").read_text(encoding="utf-8").splitlines()
     runs = [json.loads(line) for line in lines]
     runs.append(runs[0] | {"id": "child", "reference_example_id": None, "feedback_stats": None})
-    kept = ("id", "run_type", "trace_id", "session_id", "reference_example_id", "name", "inputs",
-            "outputs", "feedback_stats")  # fmt: skip
+    kept = (
+        "id",
+        "run_type",
+        "trace_id",
+        "session_id",
+        "reference_example_id",
+        "name",
+        "inputs",
+        "outputs",
+        "feedback_stats",
+    )
     rows = [{key: run.get(key) for key in kept} for run in runs]
     if objects == "texts":
         rows = [
@@ -220,15 +264,22 @@ MANY = {
                              "filter": "none", "metrics": ["acc"], "acc": 1.0, "doc_hash": "h",
                              "prompt_hash": "h", "target_hash": "h"},
 }  # fmt: skip
-OWN = {"gpt-4_single.jsonl": "question_id", "annotations.json": "instruction",
-       "scores.json": "traceId", "feedback.jsonl": "run_id", "samples_desk_1.jsonl": "doc_id"}  # fmt: skip
+OWN = {
+    "gpt-4_single.jsonl": "question_id",
+    "annotations.json": "instruction",
+    "scores.json": "traceId",
+    "feedback.jsonl": "run_id",
+    "samples_desk_1.jsonl": "doc_id",
+}
 
 
 @pytest.mark.parametrize("name", MANY)
 def test_ten_thousand_records_take_under_two_seconds_of_the_processor(name, tmp_path):
     own = OWN.get(name, "id")
-    rows = [MANY[name] | {own: at if isinstance(MANY[name][own], int) else f"x{at}"}
-            for at in range(10_000)]  # fmt: skip
+    rows = [
+        MANY[name] | {own: at if isinstance(MANY[name][own], int) else f"x{at}"}
+        for at in range(10_000)
+    ]
     if name == "ada.jsonl":
         rows[0] |= {"label": ["cold"]}
     path = given(tmp_path, name, rows, lines=name.endswith("jsonl"))
@@ -261,8 +312,9 @@ def test_the_reader_of_the_docs_works_as_written(tmp_path, monkeypatch):
     ]}  # fmt: skip
     made = read_foreign(given(tmp_path, "grades.gradebook.json", book))
     assert scores(made) == [
-        ("a1", "s1", "ada", "right", 8.0, "ok"), ("a1", "s1", "machine", "right", 7.0, "ok"),
-    ]  # fmt: skip
+        ("a1", "s1", "ada", "right", 8.0, "ok"),
+        ("a1", "s1", "machine", "right", 7.0, "ok"),
+    ]
     kinds = [finding.kind for finding in made.findings]
     assert kinds == ["file_read_as", "rows_unused", "format_version", "account"]
 
@@ -303,8 +355,10 @@ def test_a_user_of_promptfoo_who_rated_by_hand():
 
 def test_a_user_of_deepeval(tmp_path):
     mine = tmp_path / "labels.csv"
-    mine.write_text("question,ada\nWhen does the library open?,yes\nMay I bring a sandwich?,no\n"
-                    "Where are the atlases?,no\n")  # fmt: skip
+    mine.write_text(
+        "question,ada\nWhen does the library open?,yes\nMay I bring a sandwich?,no\n"
+        "Where are the atlases?,no\n"
+    )
     path = FOREIGN / "deepeval/test_run.json"
     found = verdicts(path, "--human", mine, "--about", "Helpful", "--only", "Helpful")
     assert {one["judge"] for one in found["verdicts"]} == {"mock-grader"}
@@ -319,9 +373,13 @@ def test_an_engineer_with_a_judge_and_200_labels(tmp_path):
     rows = [(f"t-{at:03}", f"What about number {at}?", at % 3 > 0) for at in range(600)]
     judge, mine = tmp_path / "judge.csv", tmp_path / "labels.csv"
     judge.write_text("id,prompt,judge\n" + "".join(f"{i},{t},{int(p)}\n" for i, t, p in rows))
-    mine.write_text("prompt,label\n" + "".join(
-        f"{t},{'pass' if p or i.endswith('7') else 'fail'}\n" for i, t, p in rows[::3] + rows[1::30]
-    ))  # fmt: skip
+    mine.write_text(
+        "prompt,label\n"
+        + "".join(
+            f"{t},{'pass' if p or i.endswith('7') else 'fail'}\n"
+            for i, t, p in rows[::3] + rows[1::30]
+        )
+    )
     found = verdicts(judge, "--human", mine)
     (matched,) = [one for one in found["findings"] if one["kind"] == "labels_matched"]
     assert matched["message"].startswith("220 of 220 labelled items were found")
@@ -331,12 +389,17 @@ def test_an_engineer_with_a_judge_and_200_labels(tmp_path):
 def test_ids_of_one_name_join_two_files_and_an_item_of_one_release_names_it(tmp_path):
     """Ids under no usual name are found, for they tell the rows apart."""
     judge, mine = tmp_path / "judge.csv", tmp_path / "labels.csv"
-    judge.write_text("ticket,release,judge\n" + "".join(
-        f"T{at},v{1 + at % 2},{'pass' if at % 3 else 'fail'}\n" for at in range(600)
-    ))  # fmt: skip
-    mine.write_text("ticket,label\n" + "".join(
-        f"T{at},{'pass' if at % 3 or at % 7 == 0 else 'fail'}\n" for at in range(0, 600, 3)
-    ) + "T1,pass\n")  # fmt: skip
+    judge.write_text(
+        "ticket,release,judge\n"
+        + "".join(f"T{at},v{1 + at % 2},{'pass' if at % 3 else 'fail'}\n" for at in range(600))
+    )
+    mine.write_text(
+        "ticket,label\n"
+        + "".join(
+            f"T{at},{'pass' if at % 3 or at % 7 == 0 else 'fail'}\n" for at in range(0, 600, 3)
+        )
+        + "T1,pass\n"
+    )
     found = verdicts(judge, "--human", mine)
     (matched,) = [one for one in found["findings"] if one["kind"] == "labels_matched"]
     assert matched["message"].startswith("201 of 201 labelled items were found")
@@ -359,12 +422,13 @@ def test_import_writes_what_examine_reads_again(tmp_path):
 def test_a_judges_file_and_one_of_labels_whose_columns_have_other_names(tmp_path):
     """Named side by side, the command says how they are compared; that command has the verdict."""
     judge, mine = tmp_path / "judged.csv", tmp_path / "labels.csv"
-    judge.write_text("ticket_id,gpt_score\n" + "".join(
-        f"t{at},{1 + at % 5}\n" for at in range(300)
-    ))  # fmt: skip
-    mine.write_text("ticket_id,label\n" + "".join(
-        f"t{at},{max(1, 1 + at % 5 - (at % 7 == 0))}\n" for at in range(0, 300, 2)
-    ))  # fmt: skip
+    judge.write_text(
+        "ticket_id,gpt_score\n" + "".join(f"t{at},{1 + at % 5}\n" for at in range(300))
+    )
+    mine.write_text(
+        "ticket_id,label\n"
+        + "".join(f"t{at},{max(1, 1 + at % 5 - (at % 7 == 0))}\n" for at in range(0, 300, 2))
+    )
     with pytest.raises(
         QuestionError, match="people scored 'label' and the judges 'score'"
     ) as asked:

@@ -87,8 +87,15 @@ def test_annotations_of_phoenix_are_read_from_its_server_and_from_its_table(tmp_
     lines = ["span_id,annotation_name,annotator_kind,label,score,explanation,identifier"]
     for one in ANNOTATIONS:
         result = one["result"]
-        cells = (one["span_id"], one["name"], one["annotator_kind"], result["label"],
-                 result["score"], result["explanation"], one.get("user_id"))  # fmt: skip
+        cells = (
+            one["span_id"],
+            one["name"],
+            one["annotator_kind"],
+            result["label"],
+            result["score"],
+            result["explanation"],
+            one.get("user_id"),
+        )
         lines.append(",".join("" if cell is None else str(cell) for cell in cells))
     table.write_text("\n".join(lines) + "\n")
     for path in (whole, table):
@@ -193,8 +200,13 @@ CALLS = [
 
 def test_calls_of_weave_hold_scores_and_feedback_of_people(tmp_path):
     path = tmp_path / "calls.jsonl"
-    top = {"id": "e", "op_name": "weave:///team/desk/op/Evaluation.evaluate:a1", "trace_id": "t",
-           "inputs": {}, "output": {"helpful": {"mean": 0.4}, "scores": None}}  # fmt: skip
+    top = {
+        "id": "e",
+        "op_name": "weave:///team/desk/op/Evaluation.evaluate:a1",
+        "trace_id": "t",
+        "inputs": {},
+        "output": {"helpful": {"mean": 0.4}, "scores": None},
+    }
     path.write_text("\n".join(map(json.dumps, [*CALLS, top])))
     scores = found(path)
     assert scores["q2", "Answerer", "helpful", "score"] == 0.5
@@ -208,11 +220,29 @@ def test_calls_of_weave_hold_scores_and_feedback_of_people(tmp_path):
 
 
 def test_calls_of_weave_as_a_table(tmp_path):
-    head = ["id", "op_name", "trace_id", "inputs.model", "inputs.example.question",
-            "output.output", "output.scores.helpful.score", "output.model_latency"]  # fmt: skip
-    rows = [[c["id"], c["op_name"], "t", c["inputs"]["model"], c["inputs"]["example"]["question"],
-             c["output"]["output"], c["output"]["scores"]["helpful"]["score"], 0.4]
-            for c in CALLS]  # fmt: skip
+    head = [
+        "id",
+        "op_name",
+        "trace_id",
+        "inputs.model",
+        "inputs.example.question",
+        "output.output",
+        "output.scores.helpful.score",
+        "output.model_latency",
+    ]
+    rows = [
+        [
+            c["id"],
+            c["op_name"],
+            "t",
+            c["inputs"]["model"],
+            c["inputs"]["example"]["question"],
+            c["output"]["output"],
+            c["output"]["scores"]["helpful"]["score"],
+            0.4,
+        ]
+        for c in CALLS
+    ]
     pl.DataFrame(rows, schema=head, orient="row").write_csv(tmp_path / "calls.csv")
     scores = found(tmp_path / "calls.csv")
     assert list(scores.values()) == [0, 0.25, 0.5, 0.75]
@@ -242,8 +272,10 @@ def test_examples_of_prodigy_are_labels_of_people(tmp_path):
     said = " ".join(note.message for note in read.findings)
     assert "the answer is 'ignore'" in said
     assert "the options were rejected" in said
-    binary = [{k: v for k, v in one.items() if k not in ("options", "accept")} | {"label": "SPAM"}
-              for one in EXAMPLES]  # fmt: skip
+    binary = [
+        {k: v for k, v in one.items() if k not in ("options", "accept")} | {"label": "SPAM"}
+        for one in EXAMPLES
+    ]
     path.write_text("\n".join(map(json.dumps, binary)))
     assert found(path)["13", None, "desk-ann", "SPAM"] == 0
 
@@ -303,8 +335,10 @@ def test_a_folder_of_hugging_face_is_read_and_its_split_is_asked(tmp_path):
 
 def test_objects_that_no_reader_knows_are_no_replies_unless_asked(tmp_path):
     path = tmp_path / "runs.json"
-    rows = [{"id": f"q{at}", "result": {"warmth": at % 5 + 1, "clarity": 3}, "took": {"s": 1.5}}
-            for at in range(30)]  # fmt: skip
+    rows = [
+        {"id": f"q{at}", "result": {"warmth": at % 5 + 1, "clarity": 3}, "took": {"s": 1.5}}
+        for at in range(30)
+    ]
     path.write_text(json.dumps(rows))
     with pytest.raises(TableError) as caught:
         tables.read_file(path)

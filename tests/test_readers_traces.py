@@ -115,9 +115,11 @@ def test_lines_one_object_and_protobuf_hold_the_same():
     lines, protobuf = read("opentelemetry.jsonl"), read("opentelemetry.binpb")
     assert lines.ratings.sort(KEY).equals(protobuf.ratings.sort(KEY))
     whole = read("opentelemetry.json").ratings
-    assert whole.sort(KEY).equals(lines.ratings.filter(item=pl.lit("")) .vstack(
-        lines.ratings.filter(pl.col("item").is_in(whole["item"].unique().implode()))
-    ).sort(KEY))  # fmt: skip
+    assert whole.sort(KEY).equals(
+        lines.ratings.filter(item=pl.lit(""))
+        .vstack(lines.ratings.filter(pl.col("item").is_in(whole["item"].unique().implode())))
+        .sort(KEY)
+    )
 
 
 def test_one_command_gives_a_verdict():
@@ -126,15 +128,20 @@ def test_one_command_gives_a_verdict():
     # A run and its steps are shown with the same question, which is no copy.
     assert "duplicate_contexts" not in {one.kind for one in examination.findings}
     assert {(one.judge, one.attribute) for one in examination.results} == {
-        ("gpt-4o", "step_right"), ("gpt-4o", "resolved"),
-    }  # fmt: skip
+        ("gpt-4o", "step_right"),
+        ("gpt-4o", "resolved"),
+    }
 
 
 @pytest.mark.parametrize(
     ("reader", "name"),
-    [(OPENTELEMETRY, "opentelemetry.jsonl"), (OPENTELEMETRY, "opentelemetry.json"),
-     (OPENINFERENCE, "openinference.jsonl"), (OPENINFERENCE, "phoenix.jsonl")],
-)  # fmt: skip
+    [
+        (OPENTELEMETRY, "opentelemetry.jsonl"),
+        (OPENTELEMETRY, "opentelemetry.json"),
+        (OPENINFERENCE, "openinference.jsonl"),
+        (OPENINFERENCE, "phoenix.jsonl"),
+    ],
+)
 def test_the_readers_keep_the_contract(reader, name):
     check_reader(reader, TRACES / name)
 
@@ -200,9 +207,13 @@ def test_messages_in_an_event_are_the_steps_of_their_span(tmp_path):
     told = [one for one in plan["attributes"] if one["key"].endswith("messages")]
     plan["attributes"] = [one for one in plan["attributes"] if one not in told]
     records(lines[1]).append(
-        {"traceId": plan["traceId"], "spanId": plan["spanId"], "attributes": told,
-         "eventName": "gen_ai.client.inference.operation.details"}
-    )  # fmt: skip
+        {
+            "traceId": plan["traceId"],
+            "spanId": plan["spanId"],
+            "attributes": told,
+            "eventName": "gen_ai.client.inference.operation.details",
+        }
+    )
     found = otlp(tmp_path / "a.jsonl", lines)
     assert found.ratings.sort(KEY).equals(read("opentelemetry.jsonl").ratings.sort(KEY))
 
@@ -211,9 +222,10 @@ def test_who_evaluated_is_never_guessed(tmp_path):
     def unnamed(line):
         for record in records(line) if "resourceLogs" in line else ():
             record["attributes"] = [
-                one for one in record["attributes"]
+                one
+                for one in record["attributes"]
                 if "evaluator" not in one["key"] or one["value"].get("stringValue") == "gpt-4o"
-            ]  # fmt: skip
+            ]
         return line
 
     found = otlp(tmp_path / "a.jsonl", of_lines(unnamed))
@@ -491,8 +503,14 @@ def test_calls_of_a_model_and_spans_of_its_tools_are_one_step_each():
     run = Trajectory()
     calls = [TracedStep("tool call", "{}", "search", "c1"), TracedStep("tool call", "{}", "add")]
     run.add("model", [TracedStep("user", "Hi")], calls)
-    run.add("search", [], [TracedStep("tool call", "{}", "search", "c1"),
-                           TracedStep("tool result", "none", "search", "c1")])  # fmt: skip
+    run.add(
+        "search",
+        [],
+        [
+            TracedStep("tool call", "{}", "search", "c1"),
+            TracedStep("tool result", "none", "search", "c1"),
+        ],
+    )
     run.add(
         "add", [], [TracedStep("tool call", "[]", "add"), TracedStep("tool result", "4", "add")]
     )
@@ -501,8 +519,14 @@ def test_calls_of_a_model_and_spans_of_its_tools_are_one_step_each():
         "again", [], [TracedStep("tool call", "[]", "add"), TracedStep("tool result", "5", "add")]
     )
     assert [step.role for step in run.steps] == [
-        "user", "tool call", "tool call", "tool result", "tool result", "tool call", "tool result",
-    ]  # fmt: skip
+        "user",
+        "tool call",
+        "tool call",
+        "tool result",
+        "tool result",
+        "tool call",
+        "tool result",
+    ]
     assert run.ends == {"model": 3, "search": 4, "add": 5, "again": 7}
 
 
@@ -521,8 +545,12 @@ def test_the_spans_of_langgraph_and_its_messages_tell_the_same_steps():
         (s.role, s.content) for s in told
     ]
     assert [step.role for step in told] == [
-        "user", "assistant", "tool call", "tool result", "assistant",
-    ]  # fmt: skip
+        "user",
+        "assistant",
+        "tool call",
+        "tool result",
+        "assistant",
+    ]
 
 
 def test_traces_without_an_evaluation_say_what_they_are():

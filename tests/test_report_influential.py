@@ -93,9 +93,16 @@ def test_the_token_leads_to_the_address_that_was_asked_for(source):
 
 
 @pytest.mark.parametrize(
-    "start", ["https://other.example/", "//other.example/list", "/label", "/response?row=99999",
-              "/list?judge=nobody", "/list?colour=red"],
-)  # fmt: skip
+    "start",
+    [
+        "https://other.example/",
+        "//other.example/list",
+        "/label",
+        "/response?row=99999",
+        "/list?judge=nobody",
+        "/list?colour=red",
+    ],
+)
 def test_an_address_that_is_none_of_the_site_is_refused(source, start):
     with pytest.raises(InputError, match=r"is unknown|there is no response"):
         LookServer(material(source), "ratings", start=start)

@@ -361,8 +361,10 @@ def test_a_family_that_changes_nothing_has_a_dash(example):
 def test_numbers_of_numpy_are_numbers():
     values = (np.int64(5), np.float32("nan"), np.float32(0.5))
     assert [number_text(value) for value in values] == [
-        "5", "–", "0.500",
-    ]  # fmt: skip
+        "5",
+        "–",
+        "0.500",
+    ]
 
 
 def test_a_section_without_rows_is_its_text(example, tmp_path):

@@ -135,8 +135,14 @@ def test_a_record_has_the_keys_of_every_verdict_first(two_humans):
         assert record["target"] in ("these systems", "systems to come")
         for part in record["components"]:
             assert list(part)[:7] == [
-                "name", "estimate", "low", "high", "margin", "state", "note",
-            ]  # fmt: skip
+                "name",
+                "estimate",
+                "low",
+                "high",
+                "margin",
+                "state",
+                "note",
+            ]
             if part["low"] is not None:
                 assert part["low"] <= part["high"]
 

@@ -101,9 +101,11 @@ def test_a_series_has_a_value_for_each_label():
 
 
 WHISKERS = SectionFigure(
-    "intervals", ("Safety", "Tone"), (("people", (3.0, 4.0)), ("judge", (5.0, math.nan))),
+    "intervals",
+    ("Safety", "Tone"),
+    (("people", (3.0, 4.0)), ("judge", (5.0, math.nan))),
     intervals=(((2.0, 4.0), None), ((4.5, 5.0), None)),
-)  # fmt: skip
+)
 
 
 def test_points_stand_on_their_intervals(monkeypatch):
@@ -155,9 +157,11 @@ def test_a_terminal_draws_the_intervals_of_a_leading_section():
 
 def test_a_terminal_says_how_many_more_intervals_there_are():
     many = replace(
-        WHISKERS, labels=tuple(f"attribute {n}" for n in range(20)),
-        series=(("people", (3.0,) * 20),), intervals=(((2.0, 4.0),) * 20,),
-    )  # fmt: skip
+        WHISKERS,
+        labels=tuple(f"attribute {n}" for n in range(20)),
+        series=(("people", (3.0,) * 20),),
+        intervals=(((2.0, 4.0),) * 20,),
+    )
     said = on_a_terminal(many, 60)
     assert ("attribute 15" in said, "attribute 16" in said) == (True, False)
     assert "and 4 more: see the report" in said

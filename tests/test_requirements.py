@@ -29,11 +29,13 @@ def ratings(off=0):
             for at, name in enumerate(ATTRIBUTES)
             for rater in ("human", "judge")
         ],
-        schema=["item", "rater", "attribute", "score"], orient="row",
+        schema=["item", "rater", "attribute", "score"],
+        orient="row",
     ).with_columns(
         score=pl.when((pl.col("rater") == "judge") & (pl.col("score") < 5))
-        .then(pl.col("score") + off).otherwise("score")
-    )  # fmt: skip
+        .then(pl.col("score") + off)
+        .otherwise("score")
+    )
 
 
 def values(count):
@@ -65,9 +67,19 @@ def test_examine_names_all_that_fails_on_the_terminal_in_json_and_in_every_file(
     ratings().write_csv(tmp_path / "r.csv")
     gates = ("--require", "mse<=0.001", "--require", "mse>=0")
     done = voirdire(
-        "examine", "r.csv", "--reference", "human", "--resamples", "0", "--no-figures",
-        "--out", "out", "--json", *gates, cwd=tmp_path,
-    )  # fmt: skip
+        "examine",
+        "r.csv",
+        "--reference",
+        "human",
+        "--resamples",
+        "0",
+        "--no-figures",
+        "--out",
+        "out",
+        "--json",
+        *gates,
+        cwd=tmp_path,
+    )
     assert done.returncode == 4
     wanted = [f"judge on {name}" for name in ATTRIBUTES]
     record = json.loads(done.stdout)
@@ -83,9 +95,21 @@ def test_examine_names_all_that_fails_on_the_terminal_in_json_and_in_every_file(
         assert "Requirements" in page, path
         assert all(where in page for where in wanted), path
     bad = voirdire(
-        "examine", "r.csv", "--reference", "human", "--resamples", "0", "--no-figures", "--out",
-        "bad", "--format", "json", "--require", "mse@Nobody<=1", cwd=tmp_path,
-    )  # fmt: skip
+        "examine",
+        "r.csv",
+        "--reference",
+        "human",
+        "--resamples",
+        "0",
+        "--no-figures",
+        "--out",
+        "bad",
+        "--format",
+        "json",
+        "--require",
+        "mse@Nobody<=1",
+        cwd=tmp_path,
+    )
     assert bad.returncode == 1
     assert "no result for 'Nobody'" in bad.stderr
     (only,) = json.loads((tmp_path / "bad/results.json").read_text())["requirements"]
@@ -96,10 +120,22 @@ def test_a_check_names_all_that_fails_in_junit_markdown_and_json(tmp_path):
     write_lock(tmp_path / "judge.lock", freeze(ratings(), reference=["human"]))
     ratings(1).write_csv(tmp_path / "r.csv")
     done = voirdire(
-        "gate", "check", "r.csv", "--lock", "judge.lock", "--require", "shift_high<=0.01",
-        "--require", "changed=yes", "--junit", "gate.xml", "--markdown", "gate.md", "--json",
+        "gate",
+        "check",
+        "r.csv",
+        "--lock",
+        "judge.lock",
+        "--require",
+        "shift_high<=0.01",
+        "--require",
+        "changed=yes",
+        "--junit",
+        "gate.xml",
+        "--markdown",
+        "gate.md",
+        "--json",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert done.returncode == 4
     wanted = [f"judge on {name}" for name in ATTRIBUTES]
     assert all(f"shift_high of {where} is" in done.stderr for where in wanted)

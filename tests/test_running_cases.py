@@ -196,8 +196,13 @@ def test_f06_completed_counts_do_not_depend_on_the_order(cases, tmp_path, turn):
     expected = cases["F06"]["variants"][1]["expected"]["completed"]
     panel = [
         {"name": "ok", "use": "digit", "model": "script:ok"},
-        {"name": "raises", "use": "digit", "model": "script:raises", "model_options": {"fails": {"0": "bad_request"}, "only": "odd"}},
-    ][::turn]  # fmt: skip
+        {
+            "name": "raises",
+            "use": "digit",
+            "model": "script:raises",
+            "model_options": {"fails": {"0": "bad_request"}, "only": "odd"},
+        },
+    ][::turn]
     ids = ["a", "odd1", "b", "odd2", "c", "d"]
     result = go(tmp_path, study_of(tmp_path, ids, *panel))
     assert {rater.name: rater.done for rater in result.raters} == expected

@@ -72,9 +72,13 @@ def test_a_run_that_does_not_end_is_killed_by_its_supervisor_and_goes_on(tmp_pat
     kept = replies_frame(tmp_path / "s").height
     (tmp_path / "free").touch()
     ended = subprocess.run(
-        [*command, "--resume", "--end-within", "1"], cwd=tmp_path, env=env, check=False,
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [*command, "--resume", "--end-within", "1"],
+        cwd=tmp_path,
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert replies_frame(tmp_path / "s").height == 6
     assert kept <= 3
@@ -102,14 +106,20 @@ def test_without_its_plugin_a_session_says_what_is_on_file_and_stays_as_it_is(tm
         known = with_it[one.name]
         assert one.missing
         assert (one.done, one.failed, one.statuses, one.faults) == (
-            known.done, known.failed, known.statuses, known.faults,
-        )  # fmt: skip
+            known.done,
+            known.failed,
+            known.statuses,
+            known.faults,
+        )
         assert (one.calls, one.stage) == (known.calls, known.stage)
         assert one.tasks == known.done + known.failed  # those that were begun
     shown = subprocess.run(
         [sys.executable, "-m", "voirdire", "session", "status", "a"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert "ann cannot be made here (" in shown
     assert "counted is what is on file" in shown
     assert state(tmp_path / "a") == before

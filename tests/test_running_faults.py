@@ -133,8 +133,12 @@ def test_a_parser_that_raises_is_not_asked_again_and_its_rater_stops(tmp_path, h
 
 
 def test_a_parser_that_breaks_now_and_then_costs_those_replies_alone(tmp_path):
-    broken = judge("ann", use="breaks", options={"on": "odd"},
-                   model_options={"fails": {"0": "says:odd 4"}, "only": "i1."})  # fmt: skip
+    broken = judge(
+        "ann",
+        use="breaks",
+        options={"on": "odd"},
+        model_options={"fails": {"0": "says:odd 4"}, "only": "i1."},
+    )
     result = ran(tmp_path, study_of(tmp_path, broken, items=12))
     assert result.raters[0].statuses == {"ok": 22, "unparsable": 2}
     assert (RECEIVED["ann"], result.exit_code) == (24, 0)
@@ -146,8 +150,9 @@ def test_one_exception_of_sixty_calls_is_printed_once_with_its_count(tmp_path):
     """In the run's own lines, and wherever failed calls are shown."""
     fails = {"fails": {"0": "server"}, "message": "no room at step 3"}
     limits = {"concurrency": 2, "start_concurrency": 2, "retries": 0, "breaker": 100}
-    study = study_of(tmp_path, judge("ann", model_options=fails), items=60, systems=("x",),
-                     run=limits)  # fmt: skip
+    study = study_of(
+        tmp_path, judge("ann", model_options=fails), items=60, systems=("x",), run=limits
+    )
     ann = ran(tmp_path, study).raters[0]
     assert (ann.calls, ann.done) == (60, 0)
     shown = typed("session", "show", tmp_path / "a", "--failed", "--most", "60").stdout
@@ -273,9 +278,9 @@ def test_runs_of_a_simulated_model_differ_and_the_first_is_as_it_was(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("says", "temperature", "found"), [("4", 0.7, True), ("4", None, True), ("4", 0.0, False),
-                                       ("{tries} 4", 0.7, False)],
-)  # fmt: skip
+    ("says", "temperature", "found"),
+    [("4", 0.7, True), ("4", None, True), ("4", 0.0, False), ("{tries} 4", 0.7, False)],
+)
 def test_runs_that_are_one_run_copied_are_a_finding(tmp_path, says, temperature, found):
     ann = judge(runs=3, model_options={"says": says}, temperature=temperature)
     result = go(tmp_path, study_of(tmp_path, ann))
@@ -361,8 +366,14 @@ EMPTY = {
 def test_answers_without_a_choice_are_paid_for_and_end_the_budget(tmp_path):
     with WireServer() as server:
         server.fault("raw", times=None, content=json.dumps(EMPTY))
-        limits = {"prices": PRICES, "max_cost": 0.04, "concurrency": 1, "start_concurrency": 1,
-                  "breaker": 99, "retries": 3}  # fmt: skip
+        limits = {
+            "prices": PRICES,
+            "max_cost": 0.04,
+            "concurrency": 1,
+            "start_concurrency": 1,
+            "breaker": 99,
+            "retries": 3,
+        }
         study = wire_study(tmp_path, wire_judge("gpt", server.openai), items=20, run=limits)
         result = run(study, tmp_path / "a", quiet=True)
     each = 100 * 100 / 1e6
@@ -450,8 +461,12 @@ def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path, number):
 @pytest.mark.usefixtures("_key")
 def test_nohup_is_respected(tmp_path):
     with WireServer(latency=0.05) as server:
-        wire_study(tmp_path, wire_judge("gpt", server.openai), items=60,
-                   run={"concurrency": 4, "start_concurrency": 4})  # fmt: skip
+        wire_study(
+            tmp_path,
+            wire_judge("gpt", server.openai),
+            items=60,
+            run={"concurrency": 4, "start_concurrency": 4},
+        )
         ignoring = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"]  # as nohup does
         command = [*ignoring, sys.executable, "-c", CLI, "run", "study.toml", "--out", "a", "-q"]
         process = subprocess.Popen(

@@ -293,9 +293,11 @@ def test_study_keys_are_checked_by_name(raw, message):
 
 def test_limits_of_a_model_win_over_those_of_the_run():
     spec = RunSpec(
-        concurrency=8, start_concurrency=4, tokens_per_minute=100,
+        concurrency=8,
+        start_concurrency=4,
+        tokens_per_minute=100,
         models={"a:b": ModelLimits(concurrency=2, requests_per_minute=5)},
-    )  # fmt: skip
+    )
     assert spec.limits("a:b") == ModelLimits(
         requests_per_minute=5, tokens_per_minute=100, concurrency=2, start_concurrency=2
     )
@@ -307,9 +309,12 @@ def test_plain_lines_off_a_terminal(tmp_path, monkeypatch, capsys):
     prices = {"script:ann": {"input": 1.0, "output": 1.0}}
     options = {"latency": 0.02, "fails": {"0": "bad_request"}, "only": "i1."}
     study = study_of(
-        tmp_path, judge(model_options=options), items=30, systems=("x",),
+        tmp_path,
+        judge(model_options=options),
+        items=30,
+        systems=("x",),
         run={"prices": prices, "concurrency": 2, "start_concurrency": 2},
-    )  # fmt: skip
+    )
     run(study, tmp_path / "a", plugins=scripted_plugins())
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("ann: ")

@@ -91,7 +91,10 @@ def test_each_role_asks_its_model_and_each_model_has_its_cost(tmp_path, capsys):
 
 def test_a_limit_on_cost_asks_for_the_price_of_every_model_and_holds(tmp_path):
     with pytest.raises(StudyError, match=re.escape('[run.prices."script:large"]')):
-        went(tmp_path, duo(tmp_path, run={"max_cost": 1, "prices": {"script:small": PRICES["script:small"]}}))  # fmt: skip
+        went(
+            tmp_path,
+            duo(tmp_path, run={"max_cost": 1, "prices": {"script:small": PRICES["script:small"]}}),
+        )
     result = went(tmp_path, duo(tmp_path, run={"max_cost": 0.05, "prices": PRICES}))
     assert result.stopped == "budget"
     assert result.cost <= 0.05
@@ -102,7 +105,9 @@ def test_a_dead_model_parks_the_rater_though_the_other_answers(tmp_path):
     result = went(tmp_path, duo(tmp_path, dead))
     assert "key was refused" in result.raters[0].suspended
     many = {**MODELS, "scorer": {"model": "script:poor", "options": {"fails": {"0": "server"}}}}
-    again = went(tmp_path, duo(tmp_path, many, run={"retries": 0, "breaker": 2}), ask_again=True, resume=True)  # fmt: skip
+    again = went(
+        tmp_path, duo(tmp_path, many, run={"retries": 0, "breaker": 2}), ask_again=True, resume=True
+    )
     assert "2 calls failed in a row" in again.raters[0].suspended
 
 

@@ -24,8 +24,9 @@ from voirdire.study import load_study
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 LIMITS = {
     "prices": {"compatible:m": {"input": 1.0, "output": 2.0}},
-    "concurrency": 16, "start_concurrency": 16,
-}  # fmt: skip
+    "concurrency": 16,
+    "start_concurrency": 16,
+}
 #: Calls of one worker that a kill may cost: in flight, in line and not yet committed.
 OPEN = 16 // 2 + WAITING + COMMITTING
 

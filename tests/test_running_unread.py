@@ -27,8 +27,12 @@ def _keys(monkeypatch):
 
 
 def judged(folder, address, items, **more):
-    judge = {"name": "mute", "use": "rubric", "model": "openai:m",
-             "model_options": {"base_url": address}}  # fmt: skip
+    judge = {
+        "name": "mute",
+        "use": "rubric",
+        "model": "openai:m",
+        "model_options": {"base_url": address},
+    }
     return study_of(folder, judge, items=items, **more)
 
 

@@ -102,8 +102,9 @@ def test_kill_at_any_moment_loses_at_most_what_was_in_flight(tmp_path, points):
 
 
 @pytest.mark.parametrize(
-    ("fault", "fewer"), [("server", False), ("unavailable", False), ("drop", False), ("overloaded", True)]
-)  # fmt: skip
+    ("fault", "fewer"),
+    [("server", False), ("unavailable", False), ("drop", False), ("overloaded", True)],
+)
 def test_calls_that_fail_now_and_then_leave_all_others_open(tmp_path, fault, fewer):
     """Only 429 and 529 say that there are too many calls: one 500 in ten says nothing of the rest."""
     open_calls = []
@@ -134,8 +135,11 @@ def test_status_says_how_many_calls_are_open_and_why_not_more(tmp_path):
         (calls,) = session_status(tmp_path / "a").calls
         shown = subprocess.run(
             [sys.executable, "-c", CLI, "session", "status", "a"],
-            cwd=tmp_path, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)
     assert (calls.model, calls.concurrency) == ("openai:gpt", 12)

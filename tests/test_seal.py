@@ -23,8 +23,10 @@ def labelled(chance):
     """One of three labels."""
     said = chance.integers(0, 3, 60)
     other = np.where(chance.random(60) < 0.8, said, chance.integers(0, 3, 60))
-    return {"judge": np.array(["low", "mid", "high"])[other],
-            "human": np.array(["low", "mid", "high"])[said]}  # fmt: skip
+    return {
+        "judge": np.array(["low", "mid", "high"])[other],
+        "human": np.array(["low", "mid", "high"])[said],
+    }
 
 
 def compared(chance):

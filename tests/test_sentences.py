@@ -65,9 +65,16 @@ def part_of(key, state, at=(), facts=FACTS[0], sign=1.0):
     margin = None if spec.side == "none" and not facts else 0.5
     margin = (0.5, 2.0) if spec.side == "range" else margin
     return Component(
-        key, state, estimate, estimate - 0.11, estimate + 0.11, margin, at=at, p=0.01,
+        key,
+        state,
+        estimate,
+        estimate - 0.11,
+        estimate + 0.11,
+        margin,
+        at=at,
+        p=0.01,
         **{**facts, "count": facts.get("count", 0)},
-    )  # fmt: skip
+    )
 
 
 @cache
@@ -79,9 +86,21 @@ def verdict_of(use, kind, state, attribute="Guidance", label="", **part):
     deciding = () if state == "yes" else tuple(asked[-1:])
     step = Next("rate more", needed=480, now=150, unit="items") if state == "open" else None
     return Verdict(
-        "good", attribute, use, THESE, state, deciding, reason, step or Next("use it"), 0.01, parts,
-        ("ann",), 0.2, label=label, kind=kind,
-    )  # fmt: skip
+        "good",
+        attribute,
+        use,
+        THESE,
+        state,
+        deciding,
+        reason,
+        step or Next("use it"),
+        0.01,
+        parts,
+        ("ann",),
+        0.2,
+        label=label,
+        kind=kind,
+    )
 
 
 def uses_of(kind):
@@ -163,8 +182,12 @@ def test_every_reason_and_next_step_is_a_short_sentence():
 
 def test_every_frame_is_used_and_short():
     for frame in FRAMES.values():
-        check(frame.format(**dict.fromkeys(
-            ("judge", "other", "what", "where", "why", "price", "step"), "x"))[:1].upper() + "x.")  # fmt: skip
+        check(
+            frame.format(
+                **dict.fromkeys(("judge", "other", "what", "where", "why", "price", "step"), "x")
+            )[:1].upper()
+            + "x."
+        )
 
 
 # --- nothing below takes the first sentence back
@@ -307,10 +330,20 @@ def test_a_small_grid_says_nothing_of_chance(many):
 
 def test_how_many_are_expected_is_the_number_tested_times_the_least_sure_p(many):
     made = tuple(
-        Verdict(f"j{k}", "a", "order", THESE, "yes" if k < 3 else "no", (), "", Next("use it"),
-                0.04 if k == 2 else 0.001 if k < 3 else 0.9, ())
+        Verdict(
+            f"j{k}",
+            "a",
+            "order",
+            THESE,
+            "yes" if k < 3 else "no",
+            (),
+            "",
+            Next("use it"),
+            0.04 if k == 2 else 0.001 if k < 3 else 0.9,
+            (),
+        )
         for k in range(40)
-    )  # fmt: skip
+    )
     # 40 tests at 0.04 or surer: 1.6 where none deserves it.
     said = expected_text(with_changes(many, verdicts=made))
     assert said == "Of these 3 yes at most 2 are expected to be wrong."
@@ -354,9 +387,13 @@ def test_what_holds_nowhere_is_denied_of_any_attribute():
 ROOT = Path(__file__).parents[1]
 #: What a newcomer reads first is in the same hand as what is printed.
 FIRST_PAGES = (
-    "README.md", "docs/index.md", "docs/tour.md", "docs/how-to-read-a-report.md", "docs/programs.md",
+    "README.md",
+    "docs/index.md",
+    "docs/tour.md",
+    "docs/how-to-read-a-report.md",
+    "docs/programs.md",
     *(f"docs/tutorials/{path.name}" for path in sorted((ROOT / "docs/tutorials").glob("*.md"))),
-)  # fmt: skip
+)
 
 
 def prose(text):

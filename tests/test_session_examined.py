@@ -156,9 +156,11 @@ def test_the_temperature_on_file_is_the_one_that_was_sent(tmp_path):
     """A judge's default of 0 makes k runs no evidence of stability, declared or not."""
     with WireServer(answers) as server:
         server.fault(
-            "refused_parameter", times=None, parameter="temperature",
+            "refused_parameter",
+            times=None,
+            parameter="temperature",
             when=lambda seen: seen.model == "fixed" and "temperature" in seen.body,
-        )  # fmt: skip
+        )
         drop = {"on_refused_parameter": "drop"}
         panel = (
             judge("plain", server.openai, runs=3), judge("warm", server.openai, temperature=0.9),

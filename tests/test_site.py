@@ -22,13 +22,23 @@ def site(tmp_path_factory):
     """The built site; any warning of Sphinx, such as a dead link, fails it."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
-         str(ROOT / "docs"), str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-b",
+            "html",
+            str(ROOT / "docs"),
+            str(folder),
+        ],
         env={**os.environ, "no_proxy": "*", "http_proxy": "http://127.0.0.1:9"},
         capture_output=True,
         text=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
 
@@ -90,6 +100,11 @@ def test_pages_can_be_listened_to_and_reached_by_keys(site):
     """What axe-core finds in the theme as it is; on the built pages it finds nothing of it."""
     for page in site.rglob("*.html"):
         text = page.read_text("utf-8")
-        for plain in ('role="heading">', '<aside class="', "<pre>", '<div class="table-wrapper',
-                      '<div class="math-wrapper'):  # fmt: skip
+        for plain in (
+            'role="heading">',
+            '<aside class="',
+            "<pre>",
+            '<div class="table-wrapper',
+            '<div class="math-wrapper',
+        ):
             assert plain not in text, (page.name, plain)

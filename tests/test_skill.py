@@ -49,11 +49,13 @@ def rated(tmp_path):
     columns["lenient"] = scores(rng, true, 0.5, 1.2)
     columns["blind"] = rng.integers(1, 6, true.shape)
     item, system = np.indices(true.shape)
-    frame = pl.DataFrame({
-        "question_id": [f"Q{k}" for k in item.ravel()],
-        "model": [f"m{k}" for k in system.ravel()],
-        **{name: one.ravel() for name, one in columns.items()},
-    })  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "question_id": [f"Q{k}" for k in item.ravel()],
+            "model": [f"m{k}" for k in system.ravel()],
+            **{name: one.ravel() for name, one in columns.items()},
+        }
+    )
     frame.write_csv(tmp_path / "survey.csv")
     return tmp_path
 

@@ -93,10 +93,13 @@ def test_no_component_has_its_key_written_elsewhere():
 def test_a_key_or_a_name_that_is_taken_is_refused():
     spec = COMPONENTS["READ"]
     for key, name in (("READ", "other"), ("OTHER", "tracks_responses"), ("OTHER", "no name")):
-        changed = ComponentSpec(**{
-            **{field: getattr(spec, field) for field in ComponentSpec.__dataclass_fields__},
-            "key": key, "name": name,
-        })  # fmt: skip
+        changed = ComponentSpec(
+            **{
+                **{field: getattr(spec, field) for field in ComponentSpec.__dataclass_fields__},
+                "key": key,
+                "name": name,
+            }
+        )
         with pytest.raises(PluginError, match=r"taken|Python name"):
             COMPONENTS.register(changed)
     assert "OTHER" not in COMPONENTS
@@ -244,9 +247,20 @@ def test_a_stranger_s_component_use_and_coefficient_are_in_the_tables_of_the_doc
 def test_the_command_line_takes_a_stranger_s_use_component_and_coefficient(tmp_path):
     ratings().write_csv(tmp_path / "r.csv")
     done = typed(
-        "examine", "r.csv", "--reference", "human", "--measure", "square", "--resamples", "0",
-        "--require", "verdict.praise=no", "--require", "TOPS.estimate<0.3", cwd=tmp_path,
-    )  # fmt: skip
+        "examine",
+        "r.csv",
+        "--reference",
+        "human",
+        "--measure",
+        "square",
+        "--resamples",
+        "0",
+        "--require",
+        "verdict.praise=no",
+        "--require",
+        "TOPS.estimate<0.3",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "requirement met: verdict.praise=no" in done.stdout
     unknown = typed("examine", "r.csv", "--require", "verdict.prase=no", cwd=tmp_path)
@@ -270,9 +284,10 @@ def directions(turned, items=80):
 @pytest.fixture
 def fifth():
     with (
-        KINDS.having(fifth_kind.KIND), COMPONENTS.having(fifth_kind.TURN),
+        KINDS.having(fifth_kind.KIND),
+        COMPONENTS.having(fifth_kind.TURN),
         USES.having(fifth_kind.POINT),
-    ):  # fmt: skip
+    ):
         yield
 
 
@@ -303,9 +318,22 @@ def test_a_stranger_s_kind_is_one_file(tmp_path):
     assert "direction" in {one.get("kind") for one in record["verdicts"]}
     assert check_requirements(found, ["TURN.estimate@direction<0.5"])
     done = typed(
-        "examine", "d.csv", "--reference", "ann", "--reference", "ben",
-        "--judge", "plain", "--judge", "turned", "--resamples", "0", "--require", "TURN.estimate@direction<0.5", cwd=tmp_path,
-    )  # fmt: skip
+        "examine",
+        "d.csv",
+        "--reference",
+        "ann",
+        "--reference",
+        "ben",
+        "--judge",
+        "plain",
+        "--judge",
+        "turned",
+        "--resamples",
+        "0",
+        "--require",
+        "TURN.estimate@direction<0.5",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
 
 

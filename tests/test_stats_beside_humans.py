@@ -95,8 +95,9 @@ def test_moments_and_coefficients_of_system_means(seed):
     judge, humans, system, item = panel(seed)
     rows = rows_with_both(judge, humans)
     whole = moments(*system_means(judge, humans, system, rows))
-    parts = [moments(*system_means(judge, humans, system, some)) for some in
-             leave_each_out(rows, item)]  # fmt: skip
+    parts = [
+        moments(*system_means(judge, humans, system, some)) for some in leave_each_out(rows, item)
+    ]
     n = len(parts)
     free = n * whole - (n - 1) * sum(parts) / n
     assert stats.unbiased_moments(judge, humans, system, items=item) == pytest.approx(free)
@@ -153,10 +154,18 @@ def test_bias_by_system_and_what_humans_reach(seed):
     def interaction(some):
         """Variance of human x system of what each human is off the mean human by."""
         table = [
-            [mean([humans[i, h] - mean(present(humans[i])) for i in some
-                   if system[i] == name and not math.isnan(humans[i, h])]) for name in names]
+            [
+                mean(
+                    [
+                        humans[i, h] - mean(present(humans[i]))
+                        for i in some
+                        if system[i] == name and not math.isnan(humans[i, h])
+                    ]
+                )
+                for name in names
+            ]
             for h in range(4)
-        ]  # fmt: skip
+        ]
         table = np.array(table)
         rest = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
         return (rest**2).sum() / (3 * (count - 1))
@@ -257,8 +266,12 @@ def test_what_judge_and_humans_share_on_single_responses(seed):
     def cells(scores):
         """Centred in rater x system cells, products having the expectation of a covariance."""
         out = less_means(scores[rows], [system[i] for i in rows], 5)
-        sizes = {name: sum(not math.isnan(v) and system[i] == name for v, i in
-                           zip(out, rows, strict=True)) for name in set(system)}  # fmt: skip
+        sizes = {
+            name: sum(
+                not math.isnan(v) and system[i] == name for v, i in zip(out, rows, strict=True)
+            )
+            for name in set(system)
+        }
         factor = {name: math.sqrt(n / (n - 1)) for name, n in sizes.items()}
         return [value * factor[system[i]] for value, i in zip(out, rows, strict=True)]
 
@@ -335,8 +348,9 @@ def test_reliability_of_one_human():
 def test_rates_beside_a_held_out_human():
     judge, humans, _, item = panel(6, gaps=0.2)
     gate = 1.0
-    judge_passes = [mean([value >= gate for value in present(row)]) if present(row) else NAN
-                    for row in judge]  # fmt: skip
+    judge_passes = [
+        mean([value >= gate for value in present(row)]) if present(row) else NAN for row in judge
+    ]
 
     def rates(some, passes, of=0.0):
         """Judge's and human's hits, over the share of the other humans with that verdict."""
@@ -365,8 +379,9 @@ def test_rates_beside_a_held_out_human():
             if rates([i for i in every if item[i] == k], passes, 1e-9)[2] > 1e-6
         }
         there = [i for i in every if item[i] in says]
-        parts = [rates(some, passes)[0] - rates(some, passes)[1]
-                 for some in leave_each_out(there, item)]  # fmt: skip
+        parts = [
+            rates(some, passes)[0] - rates(some, passes)[1] for some in leave_each_out(there, item)
+        ]
         at, error, df = jackknifed(hits - own, parts)
         difference = beside[name].difference
         assert difference.value == pytest.approx(at)
@@ -409,9 +424,14 @@ def test_whether_one_human_follows_the_others():
     rows = [(own, mean(others), k) for own, others, k in rows if others and not math.isnan(own)]
 
     def ratio(some):
-        product, a, b = (sum(f(own, rest) for own, rest, _ in some) for f in (
-            lambda own, rest: own * rest, lambda own, _: own * own, lambda _, rest: rest * rest
-        ))  # fmt: skip
+        product, a, b = (
+            sum(f(own, rest) for own, rest, _ in some)
+            for f in (
+                lambda own, rest: own * rest,
+                lambda own, _: own * own,
+                lambda _, rest: rest * rest,
+            )
+        )
         return fisher(product / math.sqrt(a * b))
 
     parts = [ratio([row for row in rows if row[2] != k]) for k in sorted({k for _, _, k in rows})]

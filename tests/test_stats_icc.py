@@ -62,9 +62,17 @@ def test_published_values():
 
 @pytest.mark.parametrize(
     ("spelling", "form"),
-    [("ICC(A,1)", "A,1"), ("icc_c1", "C,1"), ("ICC(2,1)", "A,1"), ("ICC3k", "C,k"), ("ICC(1)", "1"),
-     ("ICC(1,1)", "1"), ("ICC(k)", "1,k"), ("a,k", "A,k")],
-)  # fmt: skip
+    [
+        ("ICC(A,1)", "A,1"),
+        ("icc_c1", "C,1"),
+        ("ICC(2,1)", "A,1"),
+        ("ICC3k", "C,k"),
+        ("ICC(1)", "1"),
+        ("ICC(1,1)", "1"),
+        ("ICC(k)", "1,k"),
+        ("a,k", "A,k"),
+    ],
+)
 def test_spellings(spelling, form):
     assert icc(SHROUT_FLEISS, spelling) == icc(SHROUT_FLEISS, form)
     assert icc(SHROUT_FLEISS, spelling).statistic == f"ICC({form})"

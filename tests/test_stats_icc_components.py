@@ -73,11 +73,13 @@ def test_incomplete_ratings_reach_the_dense_maximum(seed):
     Y = Y[~np.isnan(Y).all(axis=1)]
     best = min(
         optimize.minimize(
-            lambda logs: slow.deviance(Y, *np.exp(logs)), start, method="Nelder-Mead",
+            lambda logs: slow.deviance(Y, *np.exp(logs)),
+            start,
+            method="Nelder-Mead",
             options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000},
         ).fun
         for start in ([0, 0], [-3, 0], [0, -3])
-    )  # fmt: skip
+    )
     d = stats.icc_reml(Y, "A,1").details
     at = deviance(Sums.of(Y), d["var_subjects"] / d["var_error"], d["var_raters"] / d["var_error"])
     assert at <= best + 1e-8
@@ -132,9 +134,12 @@ def test_components_recover_what_was_put_in():
         return rng.normal(0, sd, shape)
 
     Y = (
-        draw(1, p, 1, 1) + draw(0.8, 1, r, 1) + draw(0.5, 1, r, o)
-        + draw(0.6, p, r, 1) + draw(0.7, p, r, o)
-    )  # fmt: skip
+        draw(1, p, 1, 1)
+        + draw(0.8, 1, r, 1)
+        + draw(0.5, 1, r, o)
+        + draw(0.6, p, r, 1)
+        + draw(0.7, p, r, o)
+    )
     found = stats.variance_components(Y)
     expected = {"item": 1, "rater": 0.64, "run": 0.25, "item_rater": 0.36, "error": 0.49}
     for name, variance in expected.items():
@@ -241,9 +246,18 @@ def test_decisions_follow_spearman_and_brown():
 @pytest.mark.parametrize(
     ("single", "target", "runs"),
     # Spearman and Brown by hand: k = t (1 - r) / (r (1 - t)), rounded up.
-    [(0.5, 0.8, 4), (0.5, 0.75, 3), (0.79, 0.8, 2), (0.8, 0.8, 1), (1.0, 0.9, 1), (0.01, 0.99, 9801),
-     (0.0, 0.8, None), (-0.2, 0.8, None), (math.nan, 0.8, None)],
-)  # fmt: skip
+    [
+        (0.5, 0.8, 4),
+        (0.5, 0.75, 3),
+        (0.79, 0.8, 2),
+        (0.8, 0.8, 1),
+        (1.0, 0.9, 1),
+        (0.01, 0.99, 9801),
+        (0.0, 0.8, None),
+        (-0.2, 0.8, None),
+        (math.nan, 0.8, None),
+    ],
+)
 def test_runs_needed_of_the_reliability_of_one_run(single, target, runs):
     found = stats.runs_needed(single, target)
     assert found.runs == runs

@@ -69,8 +69,9 @@ def test_fitted_weights_are_those_of_ridge_regressions_on_the_other_folds():
         Ridge(2.5).fit(X[labelled & (fold != k)], truth[labelled & (fold != k)]).predict(X)
         for k in range(5)
     ]
-    expected = [fits[k][i] if k >= 0 else np.mean([fit[i] for fit in fits])
-                for i, k in enumerate(fold)]  # fmt: skip
+    expected = [
+        fits[k][i] if k >= 0 else np.mean([fit[i] for fit in fits]) for i, k in enumerate(fold)
+    ]
     scores = combined_judge(labels, judges, penalty=2.5)
     assert scores == pytest.approx(expected, abs=1e-10)
 
@@ -125,8 +126,9 @@ def test_votes_are_a_number_or_a_range_whatever_the_humans_noise():
         truth = chance.normal(0, 0.6, 60)
         errors = 0.5 * chance.normal(0, 1, 60) + chance.normal(0, 0.5, (3, 60))
         humans = truth + chance.normal(0, 1.5, (2, 60))
-        found = jury_worth(truth + errors, (truth + errors).mean(axis=0), humans.mean(axis=0),
-                           humans=humans)  # fmt: skip
+        found = jury_worth(
+            truth + errors, (truth + errors).mean(axis=0), humans.mean(axis=0), humans=humans
+        )
         assert "nan" not in str(found)
         kind = "number" if np.isfinite(found.votes) else "range"
         told[kind] += 1

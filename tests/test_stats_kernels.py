@@ -109,9 +109,15 @@ def test_stand_ins_give_the_same_bits(seed):
         forms = rng.normal(size=(3, 2, 3, 2))
         forms[0, 1] = 0.0
         tolerances = np.abs(rng.normal(size=(p, 3)))
-        same("icc_from_sums", sums, np.full(b, float(n)), rng.normal(size=(p, k)),
-            tolerances, forms, np.empty((p, 3, b)),
-        )  # fmt: skip
+        same(
+            "icc_from_sums",
+            sums,
+            np.full(b, float(n)),
+            rng.normal(size=(p, k)),
+            tolerances,
+            forms,
+            np.empty((p, 3, b)),
+        )
         x = rng.normal(size=(p, b)).round(1)
         x[rng.random(x.shape) < 0.2] = NAN
         x[:, 0] = 1.0

@@ -181,10 +181,12 @@ def test_twin(table, metric):
 
 def _degrees(R):
     """Satterthwaite's degrees of freedom of leaving one item out, and the jackknife's error."""
-    left = np.array([
-        krippendorff_alpha(np.delete(R, i, axis=0), "nominal", levels=[0, 1]).value
-        for i in range(len(R))
-    ])  # fmt: skip
+    left = np.array(
+        [
+            krippendorff_alpha(np.delete(R, i, axis=0), "nominal", levels=[0, 1]).value
+            for i in range(len(R))
+        ]
+    )
     squares = (left - left.mean()) ** 2
     n = len(R)
     spread = n * (squares**2).sum() / squares.sum() ** 2 - 1

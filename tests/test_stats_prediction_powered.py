@@ -242,8 +242,12 @@ def test_the_difference_of_two_systems_uses_their_items():
     item = chance.normal(0, 2, 300)
     a, b = item + 0.5 + chance.normal(0, 0.3, 300), item + chance.normal(0, 0.3, 300)
     known = np.arange(300) < 40
-    shown = [np.where(known, a, np.nan), a + chance.normal(0, 0.3, 300),
-             np.where(known, b, np.nan), b + chance.normal(0, 0.3, 300)]  # fmt: skip
+    shown = [
+        np.where(known, a, np.nan),
+        a + chance.normal(0, 0.3, 300),
+        np.where(known, b, np.nan),
+        b + chance.normal(0, 0.3, 300),
+    ]
     found = prediction_powered_difference(*shown)
     apart = [prediction_powered_mean(shown[k], shown[k + 1]) for k in (0, 2)]
     assert found.interval.low <= 0.5 <= found.interval.high
@@ -447,8 +451,11 @@ def test_a_difference_on_the_same_items_is_the_mean_of_their_differences():
         same = prediction_powered_mean(a[0] - b[0], a[1] - b[1], clusters=clusters)
         assert found.weight == pytest.approx(same.weight, abs=1e-10)
         assert found.df == same.df
-        for one, other in ((found.interval, same.interval), (found.human, same.human),
-                           (found.judge, same.judge)):  # fmt: skip
+        for one, other in (
+            (found.interval, same.interval),
+            (found.human, same.human),
+            (found.judge, same.judge),
+        ):
             ends = [x if hasattr(x, "low") else x.interval() for x in (one, other)]
             assert ends[0].low == pytest.approx(ends[1].low, abs=1e-10)
             assert ends[0].high == pytest.approx(ends[1].high, abs=1e-10)

@@ -132,9 +132,13 @@ def test_a_difference_on_the_same_items_is_sharper_and_turns_with_its_sides():
 
     def difference(first, second):
         return prediction_powered_difference(
-            labels[first], seen[first], labels[second], seen[second], scale=(0, 1),
+            labels[first],
+            seen[first],
+            labels[second],
+            seen[second],
+            scale=(0, 1),
             method="strata",
-        )  # fmt: skip
+        )
 
     ours, turned = difference(0, 1), difference(1, 0)
     assert ours.value == pytest.approx(-turned.value)

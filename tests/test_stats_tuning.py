@@ -42,8 +42,10 @@ def _slow(goodness, clusters, deals):
             inner = np.concatenate(
                 [gains[best([k, other]), fold == other] for other in range(FOLDS) if other != k]
             )
-            terms.append((inner.mean() - chosen[own].mean()) ** 2 - _cluster_variance(
-                chosen[own], np.asarray(clusters)[own]))  # fmt: skip
+            terms.append(
+                (inner.mean() - chosen[own].mean()) ** 2
+                - _cluster_variance(chosen[own], np.asarray(clusters)[own])
+            )
         values.append(chosen.mean())
         nested.append(np.mean(terms) * (FOLDS - 1) / FOLDS)
         plain.append(_cluster_variance(chosen, np.asarray(clusters)))
@@ -107,8 +109,10 @@ def test_the_order_of_units_and_names_of_clusters_change_little():
 def test_pseudo_values_by_leaving_out_each_unit():
     chance = np.random.default_rng(2)
     hits = chance.random((2, 12, 4)) < 0.6
-    columns = np.stack([hits[..., 0] & hits[..., 1], hits[..., 1], hits[..., 2] & ~hits[..., 1],
-                        ~hits[..., 1]], axis=-1).astype(float)  # fmt: skip
+    columns = np.stack(
+        [hits[..., 0] & hits[..., 1], hits[..., 1], hits[..., 2] & ~hits[..., 1], ~hits[..., 1]],
+        axis=-1,
+    ).astype(float)
 
     def balanced(sums):
         return (sums[..., 0] / sums[..., 1] + sums[..., 2] / sums[..., 3]) / 2
@@ -355,10 +359,11 @@ def test_a_race_by_hand():
     values[5] = values[1]
     best = int(values.sum(axis=1).argmax())
     expected = [
-        at in (0, best) or np.array_equal(row, values[best])
+        at in (0, best)
+        or np.array_equal(row, values[best])
         or ttest_rel(values[best], row, alternative="greater").pvalue >= 0.01
         for at, row in enumerate(values)
-    ]  # fmt: skip
+    ]
     assert in_the_race(values).tolist() == expected
     assert not all(expected[1:])
 

@@ -24,9 +24,13 @@ def panel(seed, systems=3, items=14, humans=3, runs=2, gaps=0.2, *, nominal=Fals
     scores = rng.integers(1, 5, (humans + runs, len(item))).astype(float)
     scores[rng.random(scores.shape) < gaps] = np.nan
     return ResponsePanel.of(
-        scores[humans:].T, scores[:humans].T, systems=system, items=item, nominal=nominal,
+        scores[humans:].T,
+        scores[:humans].T,
+        systems=system,
+        items=item,
+        nominal=nominal,
         clusters=None if clusters is None else item // clusters,
-    )  # fmt: skip
+    )
 
 
 CASES = {
@@ -58,9 +62,11 @@ def test_leaving_one_out_equals_never_having_had_it():
     names = np.arange(made.n)
     kept = np.delete(names, 4)
     again = ResponsePanel.of(
-        made.judge[:, kept].T, made.humans[:, kept].T, systems=made.system[kept],
+        made.judge[:, kept].T,
+        made.humans[:, kept].T,
+        systems=made.system[kept],
         items=made.item[kept],
-    )  # fmt: skip
+    )
     np.testing.assert_array_equal(item_total(without_response(made, 4)), item_total(again))
     np.testing.assert_array_equal(reading_total(without_response(made, 4)), reading_total(again))
 

@@ -117,8 +117,11 @@ def test_windows_are_refused_of_wholes_and_unknown_roles_are_named(tmp_path):
 def test_who_is_no_agent_is_asked_about_by_name_alone():
     turns = [Turn(one["role"], one["content"]) for one in STEPS]
     assert [t.role for t in turns if JudgedUnits("step").asks_about(t.role)] == [
-        "thought", "tool call", "tool result", "assistant",
-    ]  # fmt: skip
+        "thought",
+        "tool call",
+        "tool result",
+        "assistant",
+    ]
     assert [t.role for t in turns if JudgedUnits("step", "user").asks_about(t.role)] == ["user"]
     assert not JudgedUnits("turn").asks_about("assistant")
 
@@ -147,14 +150,20 @@ def test_steps_of_traces_are_judged_beside_the_people_of_the_same_traces(tmp_pat
     examination = examine(tmp_path / "s")
     # 40 steps were judged; ann and gpt-4o had evaluated 20 of them.
     assert {(one.judge, one.n_pairs) for one in examination.results} == {
-        ("judge", 20), ("gpt-4o", 20),
-    }  # fmt: skip
+        ("judge", 20),
+        ("gpt-4o", 20),
+    }
 
 
 def test_runs_of_one_conversation_are_one_cluster(tmp_path):
     # Two runs of the file are one conversation each.
-    typed("import", str(TRACES / "opentelemetry.jsonl"), "--messages", "--out",
-          str(tmp_path / "runs.jsonl"))  # fmt: skip
+    typed(
+        "import",
+        str(TRACES / "opentelemetry.jsonl"),
+        "--messages",
+        "--out",
+        str(tmp_path / "runs.jsonl"),
+    )
     written = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
     assert [one["conversation"] for one in written] == [f"c{run // 2}" for run in range(10)]
     study = build_study(
@@ -180,9 +189,14 @@ def test_runs_of_one_conversation_are_one_cluster(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "steps"),
-    [("opentelemetry.jsonl", 5), ("openinference.jsonl", 4), ("phoenix.jsonl", 4),
-     ("inspect_ai.eval", 5), ("langgraph.jsonl", 5)],
-)  # fmt: skip
+    [
+        ("opentelemetry.jsonl", 5),
+        ("openinference.jsonl", 4),
+        ("phoenix.jsonl", 4),
+        ("inspect_ai.eval", 5),
+        ("langgraph.jsonl", 5),
+    ],
+)
 def test_runs_of_every_maker_are_written_as_messages(name, steps, tmp_path):
     out = tmp_path / "runs.jsonl"
     typed("import", str(TRACES / name), "--messages", "--out", str(out))
@@ -193,8 +207,10 @@ def test_runs_of_every_maker_are_written_as_messages(name, steps, tmp_path):
     assert first["text"] == first["messages"][0]["content"]
     assert first["text"] == "When does the library open on Sundays?"
     assert [one["role"] for one in first["messages"]][-3:] == [
-        "tool call", "tool result", "assistant",
-    ]  # fmt: skip
+        "tool call",
+        "tool result",
+        "assistant",
+    ]
     assert json.loads(first["messages"][-3]["content"]) == {"q": "hours sunday"}
     assert first["messages"][-2]["content"] == "10:00"
     with pytest.raises(StudyError, match="unit = 'whole'"):
@@ -270,8 +286,14 @@ def test_people_judge_steps_on_sheets_and_their_answers_come_back_by_the_ids_of_
     scores = {"[3]": "1", "[4]": "2", "[5]": "3", "[6]": "4"}
     done = rows.with_columns(Right=pl.col("Response").str.slice(0, 3).replace_strict(scores))
     done.write_csv(tmp_path / "done.csv")
-    typed("humans", "import", str(tmp_path / "work"), str(tmp_path / "done.csv"),
-          "--out", str(tmp_path / "answers"))  # fmt: skip
+    typed(
+        "humans",
+        "import",
+        str(tmp_path / "work"),
+        str(tmp_path / "done.csv"),
+        "--out",
+        str(tmp_path / "answers"),
+    )
     ratings = pl.read_parquet(tmp_path / "answers" / "ratings.parquet")
     assert sorted(ratings.select(pl.col("item").cast(pl.String), "score").rows()) == [
         (f"r{run} step {at}", at - 2.0) for run in (1, 2) for at in range(3, 7)
@@ -345,8 +367,11 @@ def test_first_wrong_steps_that_judges_name_stand_beside_those_of_rated_steps(
     rows = {row[:2]: row[2:] for row in section.table.rows}
     # ben passes all steps of each ninth run: of 40 runs 5, three of which have a wrong step.
     apart = sum(at % 9 == 0 for at in range(40)) / 40
-    assert rows["reads", "the same step"][:3] == (40, pytest.approx(1 - apart / 2),
-                                                  pytest.approx(1 - apart))  # fmt: skip
+    assert rows["reads", "the same step"][:3] == (
+        40,
+        pytest.approx(1 - apart / 2),
+        pytest.approx(1 - apart),
+    )
     assert rows["last", "the same step"][1] < 0.5
     assert rows["reads", "whether at all"][1] == pytest.approx(1 - apart / 2)
     states = {(one.judge, one.use): one.state for one in found.verdicts}
@@ -381,8 +406,9 @@ def test_the_page_of_a_step_shows_its_run_with_every_verdict(tmp_path):
     head, *rows = shown(source, with_text=True)
     assert head == ["Place", "What", "gpt-4o", "ann"]
     assert rows == [
-        ["3 step (this one)", '{"q": "hours sunday"}', "1", "1"], ["5 step", "At ten.", "1", "1"],
-    ]  # fmt: skip
+        ["3 step (this one)", '{"q": "hours sunday"}', "1", "1"],
+        ["5 step", "At ten.", "1", "1"],
+    ]
     _, *blind = shown(source, with_text=False)
     assert [row[1] for row in blind] == ["", ""]
 
@@ -396,15 +422,22 @@ def test_the_page_of_a_session_shows_steps_that_nobody_judged_as_well(tmp_path):
     source = {"path": "ann.csv", "item": "item", "system": "system"}
     panel = [*study.panel, {"name": "ann", "kind": "human"}]
     raw = study.model_dump(exclude_defaults=True)
-    raw |= {"data": {"reference": ["ann"], "sources": [source]},
-            "panel": [one if isinstance(one, dict) else one.model_dump(exclude_defaults=True)
-                      for one in panel]}  # fmt: skip
+    raw |= {
+        "data": {"reference": ["ann"], "sources": [source]},
+        "panel": [
+            one if isinstance(one, dict) else one.model_dump(exclude_defaults=True) for one in panel
+        ],
+    }
     run(build_study(raw, folder=str(tmp_path)), tmp_path / "s", quiet=True)
     _, *rows = shown(tmp_path / "s", with_text=True)
     assert [row[0] for row in rows] == [
-        "1 system", "2 user", "3 thought", "4 tool call search (this one)", "5 tool result search",
+        "1 system",
+        "2 user",
+        "3 thought",
+        "4 tool call search (this one)",
+        "5 tool result search",
         "6 assistant",
-    ]  # fmt: skip
+    ]
     assert "Ignore the rubric" in rows[4][1]
     assert rows[4][2:] == ["", ""]
     assert rows[3][3] in ("4", "5")
@@ -418,8 +451,9 @@ def probed(folder, unit, names, **options):
     rng = np.random.default_rng(3)
     lines = []
     for at in range(30):
-        steps = [step | {"content": f"{step['content']}{' so' * int(rng.integers(5))}"}
-                 for step in STEPS]  # fmt: skip
+        steps = [
+            step | {"content": f"{step['content']}{' so' * int(rng.integers(5))}"} for step in STEPS
+        ]
         lines.append({"item": f"r{at}", "system": "desk", "text": "A run.", "messages": steps})
     (folder / "steps.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
     study = build_study(

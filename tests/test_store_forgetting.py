@@ -49,9 +49,11 @@ def words(folder):
         from voirdire.store._schema import unpack
 
         for sql in (
-            "SELECT body FROM items", "SELECT body FROM responses", "SELECT body FROM texts",
+            "SELECT body FROM items",
+            "SELECT body FROM responses",
+            "SELECT body FROM texts",
             "SELECT text FROM attempts",
-        ):  # fmt: skip
+        ):
             for (text,) in connection.execute(sql):
                 found |= {
                     unpack(text)[at : at + 40] for at in (0, 60) if len(unpack(text)) > at + 40

@@ -42,8 +42,10 @@ def session(whole, tmp_path):
 
 def kinds(folder):
     return {one.kind for one in session_findings(folder)} & {
-        "damaged", "changed_database", "older_tables",
-    }  # fmt: skip
+        "damaged",
+        "changed_database",
+        "older_tables",
+    }
 
 
 def write(folder, sql, *values):
@@ -56,9 +58,12 @@ def test_a_sound_session_has_nothing_to_say(session):
     assert check_session(session) == ()
     assert kinds(session) == set()
     assert set(read_checksums(session)) == {
-        "session.sqlite", "ratings.parquet", "preferences.parquet", "responses.parquet",
+        "session.sqlite",
+        "ratings.parquet",
+        "preferences.parquet",
+        "responses.parquet",
         "raters.parquet",
-    }  # fmt: skip
+    }
     study_of_session(session)
 
 

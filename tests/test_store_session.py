@@ -238,8 +238,9 @@ def test_preferences_point_from_the_declared_first_system(tmp_path):
         keep(session, call_of("i1", "y", second="x", rater_id=PAIR), "1")
     frame = preferences_frame(tmp_path / "s", scripted_plugins())
     assert frame.select("system_a", "system_b", "shown_first", "score").rows() == [
-        ("x", "y", "x", 2.0), ("x", "y", "y", -1.0)
-    ]  # fmt: skip
+        ("x", "y", "x", 2.0),
+        ("x", "y", "y", -1.0),
+    ]
     assert ratings_frame(tmp_path / "s", scripted_plugins()).is_empty()
 
 

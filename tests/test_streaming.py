@@ -80,8 +80,9 @@ def test_coefficients_of_sums_are_those_in_memory(levels):
     rows, analysis = patterns.rows().by_rater(RATERS), Analysis(resamples=0)
     summed = [spec for spec in COEFFICIENTS.values() if spec.summed is not None]
     assert {spec.key for spec in COEFFICIENTS.values()} - {spec.key for spec in summed} == {
-        "spearman", "kendall",
-    }  # fmt: skip
+        "spearman",
+        "kendall",
+    }
     for spec in summed:
         chosen = slice(None) if spec.of == "all" else [0, 3]
         one = spec.summed(4 if spec.of == "all" else 2, levels)
@@ -307,12 +308,16 @@ def test_verdicts_are_those_in_memory(tmp_path, systems, per_cluster):
 
 def test_reading_in_each_system_of_a_stream_is_that_of_a_slow_twin(tmp_path):
     """Blind in one system; another has too few responses for a human to be shown to read there."""
-    frame = ratings(items=160, systems=4, per_cluster=0, missing=0.0).with_columns(
-        pl.when((pl.col("system") == "s2") & (pl.col("rater") == "judge_a"))
-        .then(pl.col("score").shuffle(seed=3).over("system", "rater"))
-        .otherwise("score")
-        .alias("score")
-    ).filter((pl.col("system") != "s3") | (pl.col("item") < "i00012"))  # fmt: skip
+    frame = (
+        ratings(items=160, systems=4, per_cluster=0, missing=0.0)
+        .with_columns(
+            pl.when((pl.col("system") == "s2") & (pl.col("rater") == "judge_a"))
+            .then(pl.col("score").shuffle(seed=3).over("system", "rater"))
+            .otherwise("score")
+            .alias("score")
+        )
+        .filter((pl.col("system") != "s3") | (pl.col("item") < "i00012"))
+    )
     frame.write_parquet(tmp_path / "ratings.parquet")
     streamed = examined(tmp_path / "ratings.parquet", streaming=True, resamples=0)
     (part,) = (one for one in streamed.evidence[0].components if one.name == "READ_s")
@@ -325,8 +330,10 @@ def test_reading_in_each_system_of_a_stream_is_that_of_a_slow_twin(tmp_path):
         # About the means of all: what leaves one out does not move them.
         u, v = x - x.mean(), y - y.mean()
         out = [np.delete(u, k) @ np.delete(v, k) for k in range(len(x))]
-        size = [np.sqrt((np.delete(u, k) ** 2).sum() * (np.delete(v, k) ** 2).sum())
-                for k in range(len(x))]  # fmt: skip
+        size = [
+            np.sqrt((np.delete(u, k) ** 2).sum() * (np.delete(v, k) ** 2).sum())
+            for k in range(len(x))
+        ]
         each, n = np.arctanh(np.array(out) / size), len(x)
         at, se = n * whole - (n - 1) * each.mean(), np.sqrt((n - 1) * each.var())
         low[system] = (at, se, at - student.ppf(0.975, n - 1) * se)
@@ -515,10 +522,13 @@ def test_scores_on_no_grid_are_examined_as_in_memory(tmp_path, systems, per_clus
     # Which human scores are the lowest is not known of those on no grid.
     unknown = any(verdict.reason == "worst unknown" for verdict in streamed.verdicts)
     states = [
-        [(v.use, v.target, v.state, v.reason)
-         for v in found.verdicts if not (unknown and v.use == "gate")]
+        [
+            (v.use, v.target, v.state, v.reason)
+            for v in found.verdicts
+            if not (unknown and v.use == "gate")
+        ]
         for found in (streamed, whole)
-    ]  # fmt: skip
+    ]
     assert states[0] == states[1]
     (one,), (other,) = streamed.evidence, whole.evidence
     seen = 0
@@ -689,11 +699,18 @@ def assert_same_audit(streamed, whole, *but):
 
     def by_words(found):
         return {
-            (one.kind, one.severity, one.table, one.count, one.attributes,
-             " ".join(sorted(ALONE.sub("", one.message).split())), one.consequence): one.places
+            (
+                one.kind,
+                one.severity,
+                one.table,
+                one.count,
+                one.attributes,
+                " ".join(sorted(ALONE.sub("", one.message).split())),
+                one.consequence,
+            ): one.places
             for one in found.findings
             if one.kind not in left
-        }  # fmt: skip
+        }
 
     ours, theirs = by_words(streamed), by_words(whole)
     assert ours.keys() == theirs.keys()
@@ -734,9 +751,14 @@ def test_the_audit_is_that_in_memory(tmp_path, loose):
     # How many scores of a rater on no grid lie between levels is not counted.
     assert_same_audit(streamed, whole, *(["between_levels"] if loose else []))
     assert {one.kind for one in whole.findings} >= {
-        "out_of_scale", "missing_scores", "constant_rater", "names_alike", "system_missing",
-        "rater_missing", "responses_unrated",
-    }  # fmt: skip
+        "out_of_scale",
+        "missing_scores",
+        "constant_rater",
+        "names_alike",
+        "system_missing",
+        "rater_missing",
+        "responses_unrated",
+    }
     (a,), (b,) = (
         [one for one in found.findings if one.kind == "ids_unmatched"]
         for found in (streamed, whole)

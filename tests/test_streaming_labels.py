@@ -25,12 +25,16 @@ def judged(n=900, seed=1):
 def long_table(cells, **more):
     return pl.concat(
         pl.DataFrame(
-            {"item": [f"i{k}" for k in range(len(own))], "rater": rater, "label": own.tolist(),
-             **{name: list(values) for name, values in more.items()}},
+            {
+                "item": [f"i{k}" for k in range(len(own))],
+                "rater": rater,
+                "label": own.tolist(),
+                **{name: list(values) for name, values in more.items()},
+            },
             schema_overrides={"label": pl.String},
         )
         for rater, own in cells.items()
-    ).drop_nulls("label")  # fmt: skip
+    ).drop_nulls("label")
 
 
 def in_parts(folder, table, parts=3):
@@ -43,10 +47,14 @@ def in_parts(folder, table, parts=3):
 
 def told(examination):
     return [
-        (one.use, one.label, one.state, [(p.name, p.estimate, p.low, p.high) for p in
-                                         one.components])
+        (
+            one.use,
+            one.label,
+            one.state,
+            [(p.name, p.estimate, p.low, p.high) for p in one.components],
+        )
         for one in examination.verdicts
-    ]  # fmt: skip
+    ]
 
 
 def same(streamed, whole):
@@ -63,9 +71,13 @@ def test_a_folder_of_parts_has_the_numbers_of_the_table(tmp_path, shape):
     cells = judged()
     if shape == "sets":
         other = judged(seed=5)
-        cells = {r: np.array(["; ".join({a or "flat", b or "flat"}) for a, b in
-                              zip(own, other[r], strict=True)], object)
-                 for r, own in cells.items()}  # fmt: skip
+        cells = {
+            r: np.array(
+                ["; ".join({a or "flat", b or "flat"}) for a, b in zip(own, other[r], strict=True)],
+                object,
+            )
+            for r, own in cells.items()
+        }
     table = long_table(cells)
     if shape == "subgroups":
         group = np.where(np.arange(900) % 4 == 0, "new", "old")

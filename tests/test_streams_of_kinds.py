@@ -33,9 +33,11 @@ def comparisons(rng, n):
     rows = {r: np.where(one > 0, "model_a", "model_b") for r, one in zip(RATERS, gap, strict=True)}
     wide = pl.DataFrame({"question_id": range(n), "model_a": "x", "model_b": "y", **rows})
     return wide.unpivot(
-        RATERS, index=["question_id", "model_a", "model_b"], variable_name="judge",
+        RATERS,
+        index=["question_id", "model_a", "model_b"],
+        variable_name="judge",
         value_name="winner",
-    )  # fmt: skip
+    )
 
 
 def probabilities(rng, n):

@@ -47,9 +47,9 @@ def test_models_are_named_without_their_provider_where_that_tells_them_apart():
 
 
 def test_labelled_texts_name_what_they_lack(tmp_path):
-    pl.DataFrame({"nr": [1, 2], "body": ["x", "y"], "calm": ["yes", ""], "who": ["a", "b"]}).write_csv(
-        tmp_path / "t.csv"
-    )  # fmt: skip
+    pl.DataFrame(
+        {"nr": [1, 2], "body": ["x", "y"], "calm": ["yes", ""], "who": ["a", "b"]}
+    ).write_csv(tmp_path / "t.csv")
     found = read_labelled(tmp_path / "t.csv", ["calm"], {"id": "nr", "text": "body"})
     assert found.columns == ["id", "text", "calm", "who"]
     assert found["calm"].to_list() == [1, None]

@@ -228,8 +228,15 @@ def test_blank_lines_of_a_large_file_do_not_shift_its_rows(tmp_path, monkeypatch
 def test_an_archive_says_of_each_member(tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for name in ("ada", "ben"):
-            rows = [{"id": at, "text": "t", "label": [("warm", "cold")[at % 2]] if at else [],
-                     "Comments": []} for at in range(4)]  # fmt: skip
+            rows = [
+                {
+                    "id": at,
+                    "text": "t",
+                    "label": [("warm", "cold")[at % 2]] if at else [],
+                    "Comments": [],
+                }
+                for at in range(4)
+            ]
             archive.writestr(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
     found = read_foreign(tmp_path / "all.zip")
     assert found.account.gone == {"without a judgement": 2}
@@ -268,8 +275,17 @@ def test_bytes_beside_the_rows_of_json_and_lines_that_cannot_be_read_are_counted
     assert "what stands next to the rows" in said
     path = tmp_path / "r.jsonl"
     path.write_text("\n".join([*map(json.dumps, rows), "{broken"]))
-    read = build_study({"name": "r", "data": {"sources": [{"path": "r.jsonl"}], "skip_bad_lines": True,
-                        "reference": ["human"]}}, folder=str(tmp_path))  # fmt: skip
+    read = build_study(
+        {
+            "name": "r",
+            "data": {
+                "sources": [{"path": "r.jsonl"}],
+                "skip_bad_lines": True,
+                "reference": ["human"],
+            },
+        },
+        folder=str(tmp_path),
+    )
     (account,) = tables.read_tables(read).accounts
     assert dict(account.unread) == {"lines that cannot be read": len("{broken")}
 
@@ -298,8 +314,10 @@ def test_fields_that_a_reader_does_not_look_at_are_counted_with_their_bytes(tmp_
         assert record.get("text") is None
     account = rows.reading().account
     assert account is not None
-    bytes_of = {k: 3 * len(json.dumps(records[0][k], ensure_ascii=False).encode())
-                for k in ("usage", "trace")}  # fmt: skip
+    bytes_of = {
+        k: 3 * len(json.dumps(records[0][k], ensure_ascii=False).encode())
+        for k in ("usage", "trace")
+    }
     assert account.unread == {f"the field {name!r}": size for name, size in bytes_of.items()}
     whole = ReadingBuilder("notes", "notes.json")
     for place, record in whole.each([("line 1", records[0])]):

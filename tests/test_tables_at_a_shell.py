@@ -79,8 +79,9 @@ def test_a_table_with_a_persons_column_needs_no_reference(head: str, tmp_path: P
     """A column of small numbers beside both is no judge, whoever is named."""
     rows = "".join(
         f"t{at},v{build},{(at + build) % 5 + 1},{(at * 3 + build) % 5 + 1},{at % 7 + 1}\n"
-        for at in range(30) for build in (1, 2)
-    )  # fmt: skip
+        for at in range(30)
+        for build in (1, 2)
+    )
     (tmp_path / "r.csv").write_text(f"{head},human,llm,page\n{rows}", encoding="utf-8")
     _, rated = read_file(tmp_path / "r.csv")
     assert set(rated.ratings["rater"]) == {"human", "llm"}

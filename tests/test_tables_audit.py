@@ -225,10 +225,20 @@ def test_one_id_with_two_texts(tmp_path):
 
 
 def test_reply_fates(tmp_path):
-    cells = ['{"Calm": 4}', None, " ", '{"Calm": null}', "I'm sorry, but I can't rate this.", "hm",
-             '{"Calm": 4, "why": "the user said nan"}', '{"Calm": 4, "why": "a "b" c"}']  # fmt: skip
-    rows = [{"item": i, "judge_response_a": c, "judge_response_b": '{"Calm": 3}'}
-            for i, c in enumerate(cells)]  # fmt: skip
+    cells = [
+        '{"Calm": 4}',
+        None,
+        " ",
+        '{"Calm": null}',
+        "I'm sorry, but I can't rate this.",
+        "hm",
+        '{"Calm": 4, "why": "the user said nan"}',
+        '{"Calm": 4, "why": "a "b" c"}',
+    ]
+    rows = [
+        {"item": i, "judge_response_a": c, "judge_response_b": '{"Calm": 3}'}
+        for i, c in enumerate(cells)
+    ]
     found = audited(tmp_path, {"judge": rows}, reference=())
     assert found["blank_cells"][0].places == ("item 1, a", "item 2, a")
     assert found["null_scores"][0].places == ("item 3, a",)

@@ -17,8 +17,11 @@ pytestmark = pytest.mark.shared
 @pytest.fixture(scope="module")
 def cases(shared):
     lines = (shared / "cases" / "bug_cases.jsonl").read_text(encoding="utf-8").splitlines()
-    found = {case["id"]: case["variants"] for case in map(json.loads, lines)
-             if case["kind"] == "d_loading"}  # fmt: skip
+    found = {
+        case["id"]: case["variants"]
+        for case in map(json.loads, lines)
+        if case["kind"] == "d_loading"
+    }
     assert sorted(found) == ["D02", "D03", "D05", "D06", "D08", "D09"]
     return found
 

@@ -127,11 +127,21 @@ def _judge(path):
 
 def _qualtrics(path):
     """Three respondents; a preview and an unfinished answer; two further rows of headers."""
-    about = ("StartDate", "Status", "Progress", "Duration (in seconds)", "Finished", "ResponseId",
-             "LocationLatitude")  # fmt: skip
+    about = (
+        "StartDate",
+        "Status",
+        "Progress",
+        "Duration (in seconds)",
+        "Finished",
+        "ResponseId",
+        "LocationLatitude",
+    )
     asked = [f"Q{at}" for at in range(1, 13)]
-    rows = [(*about, *asked), (*about, *("How warm?" for _ in asked)),
-            tuple(json.dumps({"ImportId": name}) for name in (*about, *asked))]  # fmt: skip
+    rows = [
+        (*about, *asked),
+        (*about, *("How warm?" for _ in asked)),
+        tuple(json.dumps({"ImportId": name}) for name in (*about, *asked)),
+    ]
     for at, (status, done) in enumerate(
         [("IP Address", "True")] * 3 + [("Survey Preview", "True"), ("IP Address", "False")]
     ):
@@ -160,8 +170,13 @@ def test_a_form_of_google_beside_a_judge(tmp_path):
     asked = [f"How warm? [Q{at}]" for at in range(1, 13)]
     people = [("5/1/2024", f"p{at}@example.org", *TRUTH) for at in range(3)]
     _csv(tmp_path / "form.csv", [("Timestamp", "Email Address", *asked), *people])
-    _csv(tmp_path / "judge.csv", [("item", "attribute", "judge"), *(
-        (f"Q{at}", "How warm?", score) for at, score in enumerate(TRUTH, 1))])  # fmt: skip
+    _csv(
+        tmp_path / "judge.csv",
+        [
+            ("item", "attribute", "judge"),
+            *((f"Q{at}", "How warm?", score) for at, score in enumerate(TRUTH, 1)),
+        ],
+    )
     done = voirdire("audit", "form.csv", cwd=tmp_path)
     assert "--layout 'raters-by-items'" in done.stderr
     named = ("form.csv", "judge.csv", "--layout", "raters-by-items", "--resamples", "0", "--json")
@@ -171,21 +186,43 @@ def test_a_form_of_google_beside_a_judge(tmp_path):
     ]
 
 
-HELPFUL = ("Not at all helpful", "Slightly helpful", "Moderately helpful", "Very helpful",
-           "Extremely helpful")  # fmt: skip
-AGREE = ("Strongly disagree", "Somewhat disagree", "Neither agree nor disagree", "Somewhat agree",
-         "Strongly agree")  # fmt: skip
+HELPFUL = (
+    "Not at all helpful",
+    "Slightly helpful",
+    "Moderately helpful",
+    "Very helpful",
+    "Extremely helpful",
+)
+AGREE = (
+    "Strongly disagree",
+    "Somewhat disagree",
+    "Neither agree nor disagree",
+    "Somewhat agree",
+    "Strongly agree",
+)
 
 
 @pytest.mark.parametrize("words", [HELPFUL, AGREE])
 def test_a_form_answered_in_words_is_a_question_and_then_numbers(words, tmp_path):
     """Qualtrics and Google Forms export the words of a scale; one question had one answer only."""
     asked = [f"How good? [Q{at}]" for at in range(1, 13)]
-    people = [("5/1/2024", f"p{at}@example.org", *(words[score - 1] for score in TRUTH), words[2],
-               "I had no questions.") for at in range(3)]  # fmt: skip
-    _csv(tmp_path / "form.csv", [
-        ("Timestamp", "Email Address", *asked, "How good? [Q13]", "Remarks"), *people,
-    ])  # fmt: skip
+    people = [
+        (
+            "5/1/2024",
+            f"p{at}@example.org",
+            *(words[score - 1] for score in TRUTH),
+            words[2],
+            "I had no questions.",
+        )
+        for at in range(3)
+    ]
+    _csv(
+        tmp_path / "form.csv",
+        [
+            ("Timestamp", "Email Address", *asked, "How good? [Q13]", "Remarks"),
+            *people,
+        ],
+    )
     done = voirdire("audit", "form.csv", cwd=tmp_path)
     assert "--layout 'raters-by-items'" in done.stderr
     named = ("form.csv", "--layout", "raters-by-items")
@@ -210,8 +247,10 @@ def test_words_of_degree_behind_which_much_follows_are_no_scale(tmp_path):
 
 
 def test_a_judges_verdict_and_its_reason_are_of_one_judge(tmp_path):
-    rows = [(f"Q{at}", "PASS" if score > 3 else "FAIL", "it is plain to see", int(score > 2))
-            for at, score in enumerate(TRUTH, 1)]  # fmt: skip
+    rows = [
+        (f"Q{at}", "PASS" if score > 3 else "FAIL", "it is plain to see", int(score > 2))
+        for at, score in enumerate(TRUTH, 1)
+    ]
     _csv(tmp_path / "a.csv", [("item", "judge_verdict", "judge_reason", "human_label"), *rows])
     done = voirdire("audit", "a.csv", "--json", cwd=tmp_path)
     said = " ".join(one["message"] for one in json.loads(done.stdout)["findings"])
@@ -239,21 +278,40 @@ def test_json_that_was_cut_off_says_so(tmp_path):
 
 
 def test_assignments_of_mturk_and_trials_of_prolific(tmp_path):
-    header = ("HITId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Input.item_id",
-              "Answer.warmth")  # fmt: skip
-    rows = [(f"H{i}", w, "Rejected" if (i, w) == (3, "W1") else "Approved", 20, f"Q{i}", score)
-            for i, score in enumerate(TRUTH, 1) for w in ("W0", "W1")]  # fmt: skip
+    header = (
+        "HITId",
+        "WorkerId",
+        "AssignmentStatus",
+        "WorkTimeInSeconds",
+        "Input.item_id",
+        "Answer.warmth",
+    )
+    rows = [
+        (f"H{i}", w, "Rejected" if (i, w) == (3, "W1") else "Approved", 20, f"Q{i}", score)
+        for i, score in enumerate(TRUTH, 1)
+        for w in ("W0", "W1")
+    ]
     _csv(tmp_path / "mturk.csv", [header, *rows])
-    _csv(tmp_path / "judge.csv", [("item", "attribute", "judge"), *(
-        (f"Q{at}", "warmth", score) for at, score in enumerate(TRUTH, 1))])  # fmt: skip
+    _csv(
+        tmp_path / "judge.csv",
+        [
+            ("item", "attribute", "judge"),
+            *((f"Q{at}", "warmth", score) for at, score in enumerate(TRUTH, 1)),
+        ],
+    )
     named = ("mturk.csv", "judge.csv", "--reference", "W0", "--reference", "W1", "--resamples", "0")
     record = json.loads(voirdire("examine", *named, "--json", cwd=tmp_path).stdout)
     assert [(r["judge"], r["n_pairs"]) for r in record["results"]] == [("judge", 12)]
     assert any("1 'rejected'" in f["message"] for f in record["findings"])
-    rows = [(f"5f{k}", "RETURNED" if k == 2 else "APPROVED", at, f"Q{at}", score, 400)
-            for k in range(3) for at, score in enumerate(TRUTH, 1)]  # fmt: skip
-    _csv(tmp_path / "prolific.csv",
-         [("participant_id", "status", "trial", "stimulus_id", "response", "rt"), *rows])  # fmt: skip
+    rows = [
+        (f"5f{k}", "RETURNED" if k == 2 else "APPROVED", at, f"Q{at}", score, 400)
+        for k in range(3)
+        for at, score in enumerate(TRUTH, 1)
+    ]
+    _csv(
+        tmp_path / "prolific.csv",
+        [("participant_id", "status", "trial", "stimulus_id", "response", "rt"), *rows],
+    )
     done = voirdire("audit", "prolific.csv", cwd=tmp_path)
     assert "which column holds the ids of the items" in done.stderr
     named = ("--item", "stimulus_id", "--rater", "participant_id", "--score", "response", "--json")

@@ -189,8 +189,9 @@ def test_reply_columns_beside_a_system_column_are_raters(tmp_path):
     for read in (tables, from_study(tmp_path, text, reference=["human_1", "human_2"])):
         assert read.raters["rater"].to_list() == ["human_1", "human_2", "judge"]
         assert read.ratings.filter(rater="human_1").select("system", "score").rows() == [
-            ("a", 4.0), ("b", 1.0),
-        ]  # fmt: skip
+            ("a", 4.0),
+            ("b", 1.0),
+        ]
 
 
 @pytest.mark.parametrize(("person", "judge"), [("human", "judge"), ("ann", "gpt")])

@@ -91,8 +91,12 @@ def test_rows_that_were_taken_back_are_no_ratings(tmp_path, header, words):
 
 
 def test_an_unknown_status_is_left_out_and_named(tmp_path):
-    rows = [(1, "human", 4, "ok"), (1, "judge", 4, "ok"), (2, "human", 3, "zonked"),
-            (2, "judge", 3, "ok")]  # fmt: skip
+    rows = [
+        (1, "human", 4, "ok"),
+        (1, "judge", 4, "ok"),
+        (2, "human", 3, "zonked"),
+        (2, "judge", 3, "ok"),
+    ]
     _, tables = read_file(long(tmp_path, rows, "item,rater,score,status"))
     (note,) = [f for f in tables.findings if f.kind == "rows_withdrawn"]
     assert (note.severity, note.count) == ("serious", 1)
@@ -412,8 +416,11 @@ def rows_of(*rows):
     return [(y, x, v) for y, row in enumerate(rows) for x, v in enumerate(row) if v is not None]
 
 
-RATED = [row for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
-         for row in ((f"p{at}", "human", h), (None, "judge", j))]  # fmt: skip
+RATED = [
+    row
+    for at, (h, j) in enumerate(zip(HUMAN, JUDGE, strict=True))
+    for row in ((f"p{at}", "human", h), (None, "judge", j))
+]
 
 
 def test_merged_ids_are_filled_down(tmp_path):
@@ -513,8 +520,11 @@ def test_two_more_header_rows_of_qualtrics_are_left_out(tmp_path):
 
 def test_columns_of_mturk_are_known(tmp_path):
     """N26: Input.*, Answer.* and WorkerId; a reward and a work time are no ratings."""
-    rows = [(f"h{i}", w, 60 + i, "Approved" if i else "Rejected", f"p{i}", h)
-            for i, h in enumerate(HUMAN) for w in ("W1", "W2")]  # fmt: skip
+    rows = [
+        (f"h{i}", w, 60 + i, "Approved" if i else "Rejected", f"p{i}", h)
+        for i, h in enumerate(HUMAN)
+        for w in ("W1", "W2")
+    ]
     header = "HITId,WorkerId,WorkTimeInSeconds,AssignmentStatus,Input.post_id,Answer.empathy"
     study, tables = read_file(long(tmp_path, rows, header))
     assert [a.name for a in study.rubric.attributes] == ["empathy"]
@@ -578,9 +588,11 @@ def test_a_second_person_is_a_rater(tmp_path, header):
     ],
 )
 def test_a_column_that_may_be_a_status_is_asked_about(tmp_path, header, fine, gone, key):
-    rows = [(f"p{at}", who, s, gone if at % 5 == 0 else fine)
-            for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
-            for who, s in zip(("human", "gpt"), pair, strict=True)]  # fmt: skip
+    rows = [
+        (f"p{at}", who, s, gone if at % 5 == 0 else fine)
+        for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
+        for who, s in zip(("human", "gpt"), pair, strict=True)
+    ]
     path = long(tmp_path, rows, f"item,rater,score,{header}")
     with pytest.raises(QuestionError, match="may say which rows are no ratings") as asked:
         read_file(path)
@@ -594,9 +606,11 @@ def test_a_column_that_may_be_a_status_is_asked_about(tmp_path, header, fine, go
 
 @pytest.mark.parametrize("header", ["facet", "label_name", "variable", "Skala", "type"])
 def test_words_that_people_and_judges_never_share_are_asked_about(tmp_path, header):
-    rows = [(f"p{at}", who, word, s)
-            for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
-            for who, word, s in zip(("human", "gpt"), ("warm", "toxic"), pair, strict=True)]  # fmt: skip
+    rows = [
+        (f"p{at}", who, word, s)
+        for at, pair in enumerate(zip(HUMAN, JUDGE, strict=True))
+        for who, word, s in zip(("human", "gpt"), ("warm", "toxic"), pair, strict=True)
+    ]
     path = long(tmp_path, rows, f"item,rater,{header},score")
     with pytest.raises(QuestionError, match="may name what was rated"):
         read_file(path)
@@ -623,9 +637,13 @@ def test_a_word_for_no_score_may_have_a_reason_behind_it(tmp_path):
 
 @pytest.mark.parametrize(
     ("header", "words", "key"),
-    [("is_deleted", ("0", "1"), "status"), ("flag", ("", "spam"), "status"),
-     ("spam", ("no", "yes"), "ignore"), ("state", ("final", "superseded"), "status")],
-)  # fmt: skip
+    [
+        ("is_deleted", ("0", "1"), "status"),
+        ("flag", ("", "spam"), "status"),
+        ("spam", ("no", "yes"), "ignore"),
+        ("state", ("final", "superseded"), "status"),
+    ],
+)
 def test_rows_that_another_column_may_take_back_are_asked_about(tmp_path, header, words, key):
     """N18 under headers that are no usual word for a status, blank where nothing is wrong."""
     rows = []

@@ -53,8 +53,10 @@ def test_a_blocking_finding_forbids_verdicts_on_its_own_attribute_alone(study):
     found = examine(study)
     (blocking,) = [each for each in found.findings if each.severity == "blocking"]
     assert (blocking.kind, blocking.table, blocking.attributes) == (
-        "out_of_scale", "judge", ("Warm",),
-    )  # fmt: skip
+        "out_of_scale",
+        "judge",
+        ("Warm",),
+    )
     blocked = {(v.judge, v.attribute) for v in found.verdicts if v.reason == "blocked"}
     assert blocked == {("judge", "Warm")}
     free = {(v.judge, v.attribute) for v in found.verdicts if v.reason != "blocked"}
@@ -82,8 +84,15 @@ def test_rows_that_only_count_on_are_one_place(tmp_path):
 def test_a_finding_of_an_older_session_concerns_all_attributes(tmp_path):
     from voirdire.store.findings import kept_findings
 
-    old = {"kind": "leak", "severity": "note", "table": "x", "count": 1, "places": ["a"],
-           "message": "m", "consequence": "c"}  # fmt: skip
+    old = {
+        "kind": "leak",
+        "severity": "note",
+        "table": "x",
+        "count": 1,
+        "places": ["a"],
+        "message": "m",
+        "consequence": "c",
+    }
     (tmp_path / "findings.json").write_text(json.dumps({"judge": [old]}))
     (found,) = kept_findings(tmp_path)
     assert (found.attributes, found.places) == ((), ("a",))

@@ -36,9 +36,12 @@ WRONG_ONCE = (
 FIFTH = [case for case in fifth_cases() if case.name in WRONG_ONCE]
 SIXTH = sixth_cases()
 ASKED = {
-    "workbook rows of raters", "preferences graded", "engineer marks within",
-    "engineer checkpoints", "workbook words",
-}  # fmt: skip
+    "workbook rows of raters",
+    "preferences graded",
+    "engineer marks within",
+    "engineer checkpoints",
+    "workbook words",
+}
 
 
 @pytest.mark.parametrize("case", [*FIFTH, *SIXTH], ids=lambda case: case.name)
@@ -79,11 +82,15 @@ def _scores(at: int) -> tuple[int, int]:
     [
         lambda human, judge: {"checks": {"human": human, "llm": judge}},
         lambda human, judge: {"by": {"human": {"score": human}, "llm": {"score": judge}}},
-        lambda human, judge: {"all": [{"by": "human", "value": human}, {"by": "llm", "value": judge}]},
-        lambda human, judge: {"all": [{"rater": "llm", "grade": judge}, {"rater": "human", "grade": human}]},
+        lambda human, judge: {
+            "all": [{"by": "human", "value": human}, {"by": "llm", "value": judge}]
+        },
+        lambda human, judge: {
+            "all": [{"rater": "llm", "grade": judge}, {"rater": "human", "grade": human}]
+        },
         lambda human, judge: {"human": human, "extra": {"note": "x"}, "llm": judge},
     ],
-)  # fmt: skip
+)
 def test_objects_are_opened_where_a_rater_stands_within_them(tmp_path, record):
     rows = [{"case": f"c{at}", **record(*_scores(at))} for at in range(40)]
     rated = _read(tmp_path, rows)

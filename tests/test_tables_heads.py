@@ -118,8 +118,9 @@ TRUTH_HIGH = [10 * score for score in TRUTH]
 def test_raters_and_roles_are_known_by_the_name_before_the_remark(tmp_path):
     study = draft_study(wide(tmp_path, "human (1-10)", "gpt (1-10)"))
     assert [(rater.name, rater.kind) for rater in study.panel] == [
-        ("human (1-10)", "human"), ("gpt (1-10)", "judge"),
-    ]  # fmt: skip
+        ("human (1-10)", "human"),
+        ("gpt (1-10)", "judge"),
+    ]
     lines = [
         f"q{i},{r},{a},{s}" for i, s in enumerate(TRUTH) for r in ("human", "gpt") for a in "xy"
     ]

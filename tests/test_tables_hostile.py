@@ -30,8 +30,12 @@ print(json.dumps({"code": done.returncode, "said": done.stderr + done.stdout, "m
 def measured(*args, cwd):
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *args],
-        cwd=cwd, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
     return json.loads(done.stdout)
 
 

@@ -121,10 +121,11 @@ SETS = ["calm; tense", "calm", "tense", "calm;flat", "flat"] * 4
 @pytest.mark.parametrize("sign", [";", ", ", "|", "json"])
 def test_sets_of_labels_in_a_cell(sign):
     cells = [
-        json.dumps([part.strip() for part in cell.split(";")]) if sign == "json"
+        json.dumps([part.strip() for part in cell.split(";")])
+        if sign == "json"
         else cell.replace("; ", ";").replace(";", sign)
         for cell in SETS
-    ]  # fmt: skip
+    ]
     found = read(wide(human_1=cells, human_2=cells, gpt=cells))
     question = found.questions[0]
     assert question.sets
@@ -162,16 +163,22 @@ def test_nested_annotations(tmp_path):
 
 
 def test_a_word_that_only_a_judge_says_is_missing_and_said():
-    found = read(wide(human_1=["up", "down"] * 20, human_2=["up", "down"] * 20,
-                      gpt=["up", "error"] + ["up", "down"] * 19))  # fmt: skip
+    found = read(
+        wide(
+            human_1=["up", "down"] * 20,
+            human_2=["up", "down"] * 20,
+            gpt=["up", "error"] + ["up", "down"] * 19,
+        )
+    )
     assert found.questions[0].labels == ("down", "up")
     own = found.labels.filter(pl.col("rater") == "gpt")
     assert own["status"].to_list()[:3] == ["ok", "out_of_scale", "ok"]
     (said,) = [one for one in found.findings if one.kind == "words_off_the_list"]
     assert said.count == 1
     assert "error" in said.message
-    declared = read(wide(human_1=["up", "down"] * 9, gpt=["up", "error"] * 9),
-                    labels=("up", "down", "error"))  # fmt: skip
+    declared = read(
+        wide(human_1=["up", "down"] * 9, gpt=["up", "error"] * 9), labels=("up", "down", "error")
+    )
     assert declared.labels["status"].unique().to_list() == ["ok"]
 
 
@@ -212,9 +219,13 @@ def test_a_column_a_label_is_a_set_where_it_is_declared():
     assert found.questions[0].sets
     assert found.labels["labels"].to_list()[:2] == [["x", "y", "z"], []]
     headed = pl.DataFrame(
-        {"item": [1, 1, 2, 2], "rater": ["human_1", "gpt"] * 2, "label_x": [1, 0, 1, 1],
-         "label_y": [0, 0, 1, None]}
-    )  # fmt: skip
+        {
+            "item": [1, 1, 2, 2],
+            "rater": ["human_1", "gpt"] * 2,
+            "label_x": [1, 0, 1, 1],
+            "label_y": [0, 0, 1, None],
+        }
+    )
     assert read(headed).labels["labels"].to_list() == [["x"], [], ["x", "y"], None]
 
 
@@ -246,8 +257,9 @@ def test_words_for_a_tie(word):
 
 
 def test_an_error_is_missing_and_no_tie():
-    table = battles(judge=["human_1", "gpt-4"] * 2,
-                    winner=["model_a", "model_b", "model_a", "model_b"])  # fmt: skip
+    table = battles(
+        judge=["human_1", "gpt-4"] * 2, winner=["model_a", "model_b", "model_a", "model_b"]
+    )
     many = pl.concat([table] * 5).with_columns(question_id=pl.int_range(20))
     wrong = many.with_columns(
         winner=pl.when(pl.col("question_id") == 3).then(pl.lit("error")).otherwise("winner")
@@ -281,9 +293,11 @@ def test_both_orders_in_two_columns():
 
 def test_wide_preferences_and_lengths():
     table = battles(
-        response_a=["aa", "b", "cccc", "d"], response_b=["a", "bb", "c", "dd"],
-        human_1=["A", "B", "tie", "A"], gpt=["A", "A", "tie", "B"],
-    )  # fmt: skip
+        response_a=["aa", "b", "cccc", "d"],
+        response_b=["a", "bb", "c", "dd"],
+        human_1=["A", "B", "tie", "A"],
+        gpt=["A", "A", "tie", "B"],
+    )
     found = read(table)
     assert found.raters == ("human_1", "gpt")
     assert found.preferences.filter(pl.col("rater") == "gpt")["length"].to_list() == [1, -1, 3, -1]
@@ -356,9 +370,14 @@ def test_a_and_b_without_systems_are_two_places():
 
 def test_ranks_in_a_column_a_system():
     table = pl.DataFrame(
-        {"item": [1, 2, 1, 2], "rater": ["human_1"] * 2 + ["gpt"] * 2,
-         "x": [1, 2, 3, 1], "y": [2, 1, 1, 2], "z": [3, 3, 2, 3]}
-    )  # fmt: skip
+        {
+            "item": [1, 2, 1, 2],
+            "rater": ["human_1"] * 2 + ["gpt"] * 2,
+            "x": [1, 2, 3, 1],
+            "y": [2, 1, 1, 2],
+            "z": [3, 3, 2, 3],
+        }
+    )
     found = read(table)
     assert found.preferences.height == 12
     assert found.preferences["system_a"].to_list()[:3] == ["x", "x", "y"]
@@ -451,9 +470,11 @@ def test_numbers_from_0_to_1_without_a_claim_are_asked_about():
 def test_log_probabilities_of_each_label_are_read():
     p = [(k + 1) / 22 for k in range(20)]
     table = wide(
-        human_1=["yes", "no"] * 10, human_2=["no", "yes"] * 10,
-        gpt_logprob_yes=[math.log(x) for x in p], gpt_logprob_no=[math.log(1 - x) for x in p],
-    )  # fmt: skip
+        human_1=["yes", "no"] * 10,
+        human_2=["no", "yes"] * 10,
+        gpt_logprob_yes=[math.log(x) for x in p],
+        gpt_logprob_no=[math.log(1 - x) for x in p],
+    )
     found = read(table)
     case = next(label_cases(found, found.people))
     assert case.judge == "gpt"
@@ -465,10 +486,14 @@ def test_records_of_a_choice_and_probabilities():
         {"item": k, "rater": "human_1", "choice": "ab"[k % 2], "probabilities": None}
         for k in range(8)
     ] + [
-        {"item": k, "rater": "gpt", "choice": "a",
-         "probabilities": json.dumps({"a": 0.5 + k / 50, "b": 0.3 - k / 50, "c": 0.2})}
+        {
+            "item": k,
+            "rater": "gpt",
+            "choice": "a",
+            "probabilities": json.dumps({"a": 0.5 + k / 50, "b": 0.3 - k / 50, "c": 0.2}),
+        }
         for k in range(8)
-    ]  # fmt: skip
+    ]
     rows += [{"item": 9, "rater": "human_1", "choice": "c", "probabilities": None}] * 1
     found = read(pl.DataFrame(rows), labels=("a", "b", "c"))
     asked = [question.attribute for question in found.questions]
@@ -494,9 +519,9 @@ def test_cases_of_labels_hold_vectors_of_distinct_answers():
 
 
 def test_many_voters_are_taken_in_their_order():
-    rows = [
-        (k, "m1", "m2", f"human_{k}", "model_a") for k in range(40)
-    ] + [(k, "m1", "m2", "gpt-4", "model_b") for k in range(40)]  # fmt: skip
+    rows = [(k, "m1", "m2", f"human_{k}", "model_a") for k in range(40)] + [
+        (k, "m1", "m2", "gpt-4", "model_b") for k in range(40)
+    ]
     table = pl.DataFrame(
         rows, schema=["question_id", "model_a", "model_b", "judge", "winner"], orient="row"
     )
@@ -530,8 +555,15 @@ def _with_choices():
         sure = 0.5 + 0.02 * k
         shares = {word: sure, rest[0]: 0.7 * (1 - sure), rest[1]: 0.3 * (1 - sure)}
         said = WORDS[k - 1] if k % 7 == 3 else word
-        rows.append({"id": str(k), "ann_1": word, "ann_2": said, "ann_3": word,
-                     "gpt": {"choice": word, "probabilities": shares}})  # fmt: skip
+        rows.append(
+            {
+                "id": str(k),
+                "ann_1": word,
+                "ann_2": said,
+                "ann_3": word,
+                "gpt": {"choice": word, "probabilities": shares},
+            }
+        )
     return rows
 
 
@@ -549,9 +581,12 @@ def _as_file(shape, tmp_path):
     if shape == "wide":
         made = rows
     else:
-        made = [{"id": row["id"], "rater": r, **answer} for row in rows for r in raters
-                for answer in [row[r] if r == "gpt" and shape == "two names" else
-                               {"label": row[r]}]]  # fmt: skip
+        made = [
+            {"id": row["id"], "rater": r, **answer}
+            for row in rows
+            for r in raters
+            for answer in [row[r] if r == "gpt" and shape == "two names" else {"label": row[r]}]
+        ]
     path.write_text("\n".join(map(json.dumps, made)))
     return path
 
@@ -561,15 +596,20 @@ def test_an_object_of_a_choice_and_probabilities_is_both(shape, tmp_path):
     found = read(_as_file(shape, tmp_path))
     assert found.people == ("ann_1", "ann_2", "ann_3")
     assert [one.attribute for one in found.questions] == [
-        "label", "label: negative", "label: neutral", "label: positive",
-    ]  # fmt: skip
+        "label",
+        "label: negative",
+        "label: neutral",
+        "label: positive",
+    ]
     rows = found.labels.filter(pl.col("rater") == "gpt")
     said = rows.filter(pl.col("attribute") == "label").sort(pl.col("item").cast(pl.Int32))
     assert said["labels"].list.first().to_list() == WORDS
     for k, given in enumerate(_with_choices()):
         own = rows.filter((pl.col("item") == str(k)) & pl.col("probability").is_not_null())
-        claimed = {a.removeprefix("label: "): p for a, p in
-                   own.select("attribute", "probability").iter_rows()}  # fmt: skip
+        claimed = {
+            a.removeprefix("label: "): p
+            for a, p in own.select("attribute", "probability").iter_rows()
+        }
         assert claimed == pytest.approx(given["gpt"]["probabilities"])
 
 
@@ -595,9 +635,13 @@ def test_a_plural_is_spelled_like_its_singular():
     assert judge["labels"].list.first().to_list() == said
 
 
-@pytest.mark.parametrize(("column", "keys"), [
-    ("gpt_probability", {}), ("gpt_confidence", {"probability": "gpt_confidence"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "keys"),
+    [
+        ("gpt_probability", {}),
+        ("gpt_confidence", {"probability": "gpt_confidence"}),
+    ],
+)
 def test_how_probable_one_of_several_labels_is_stands_beside_it(column, keys):
     shares = [0.4 + k / 40 for k in range(20)]
     table = wide(human_1=WORDS, human_2=WORDS[::-1], gpt=WORDS, **{column: shares})

@@ -44,10 +44,13 @@ EXPECTED = {
 
 def write_replies(path):
     rows = [
-        {"ConvID": item, " judge_response_a": json.dumps(SCORES[item, "a"]),
-         "judge_response_b": "```json\n" + json.dumps(SCORES[item, "b"]) + "\n```"}
+        {
+            "ConvID": item,
+            " judge_response_a": json.dumps(SCORES[item, "a"]),
+            "judge_response_b": "```json\n" + json.dumps(SCORES[item, "b"]) + "\n```",
+        }
         for item in ("1", "2")
-    ]  # fmt: skip
+    ]
     pl.DataFrame(rows).write_csv(path)
 
 
@@ -97,8 +100,9 @@ def test_replies_are_kept_with_what_became_of_them(tmp_path):
     cells = ['"{""Calm"": 4, ""Clear"": 9}"', "", '"I cannot rate this conversation."', "hm"]
     rows += [f"{i},{cell},a" for i, cell in enumerate(cells)]
     (tmp_path / "j.csv").write_text("\n".join(rows))
-    tables = read_tables(study_of(tmp_path, [{"path": "j.csv", "layout": "replies",
-                                              "columns": {"reply": ""}}]))  # fmt: skip
+    tables = read_tables(
+        study_of(tmp_path, [{"path": "j.csv", "layout": "replies", "columns": {"reply": ""}}])
+    )
     assert tables.replies["status"].to_list() == ["out_of_scale", "blank", "refused", "unparsable"]
     assert tables.replies["system"].unique().to_list() == ["a"]
     off = tables.ratings.filter(pl.col("status") == "out_of_scale")
@@ -276,8 +280,9 @@ def test_off_scale_policies(tmp_path):
 
 def test_frames_at_hand_join_what_the_files_hold(tmp_path):
     (tmp_path / "human.csv").write_text("item,Calm\n1,3\n2,4\n")
-    ratings = pl.DataFrame({"item": ["1", "2"], "rater": "judge", "attribute": "Calm",
-                            "score": [4, 9]})  # fmt: skip
+    ratings = pl.DataFrame(
+        {"item": ["1", "2"], "rater": "judge", "attribute": "Calm", "score": [4, 9]}
+    )
     raters = pl.DataFrame({"rater": ["judge"], "kind": ["judge"], "family": [None],
                            "excludes": [["a"]], "model": ["m"], "temperature": [0.5],
                            "prompt_hash": ["abc"]})  # fmt: skip

@@ -142,9 +142,14 @@ def test_a_workbook_drafts_a_study(shared, tmp_path):
     study = draft_study(path)
     assert (study.rubric.scale, study.rubric.step) == ((1.0, 5.0), 1.0)
     assert [attribute.name for attribute in study.rubric.attributes] == [
-        "Guidance", "Informativeness", "Relevance", "Safety", "Empathy", "Helpfulness",
+        "Guidance",
+        "Informativeness",
+        "Relevance",
+        "Safety",
+        "Empathy",
+        "Helpfulness",
         "Understanding",
-    ]  # fmt: skip
+    ]
     source = study.data.sources[0]
     assert (source.layout, source.item, source.context) == ("replies", "ConvID", "context")
     assert source.prefix == "human_response_"

@@ -69,9 +69,14 @@ def test_a_judges_column_beside_that_of_raters_is_read(tmp_path, name):
 
 @pytest.mark.parametrize(
     "codes",
-    [("1.1", "1.2", "2.1", "2.2", "3.1"), ("11", "12", "21", "22", "31"), ("2.01", "2.02", "4.01", "4.02"),
-     ("10.1", "10.2", "20.1", "30.4"), ("101", "102", "201", "202", "301")],
-)  # fmt: skip
+    [
+        ("1.1", "1.2", "2.1", "2.2", "3.1"),
+        ("11", "12", "21", "22", "31"),
+        ("2.01", "2.02", "4.01", "4.02"),
+        ("10.1", "10.2", "20.1", "30.4"),
+        ("101", "102", "201", "202", "301"),
+    ],
+)
 def test_codes_of_two_parts_are_no_scores_without_a_word(tmp_path, codes):
     said = [[codes[(k * step) % len(codes)] for k in range(30)] for step in (1, 3)]
     path = _csv(tmp_path / "r.csv", "text,code_human,code_gpt", [f"e{k}" for k in range(30)], *said)
@@ -84,8 +89,9 @@ def test_codes_of_two_parts_are_no_scores_without_a_word(tmp_path, codes):
 
 
 @pytest.mark.parametrize(
-    "levels", [(0, 0.33, 0.67, 1), (1, 1.5, 2, 4.5, 5), (1, 2, 3, 9), (3, 3.33, 4, 4.67), (0, 20, 25, 90)]
-)  # fmt: skip
+    "levels",
+    [(0, 0.33, 0.67, 1), (1, 1.5, 2, 4.5, 5), (1, 2, 3, 9), (3, 3.33, 4, 4.67), (0, 20, 25, 90)],
+)
 def test_numbers_of_a_scale_are_asked_nothing(tmp_path, levels):
     said = [[levels[(k * step) % len(levels)] for k in range(30)] for step in (1, 3)]
     path = _csv(tmp_path / "r.csv", "text,human,gpt", [f"e{k}" for k in range(30)], *said)
@@ -105,9 +111,14 @@ def test_what_a_tool_measured_is_no_attribute_and_no_judge(tmp_path, name):
 
 @pytest.mark.parametrize(
     "notes",
-    [["Legende:", "1 = schlecht", "5 = gut"], ["Erstellt von: A. Meier"], ["n = 30", "Stand: Mai"],
-     ["Source: QA team, May 2026"], ["* retest", "** blinded", "*** late"]],
-)  # fmt: skip
+    [
+        ["Legende:", "1 = schlecht", "5 = gut"],
+        ["Erstellt von: A. Meier"],
+        ["n = 30", "Stand: Mai"],
+        ["Source: QA team, May 2026"],
+        ["* retest", "** blinded", "*** late"],
+    ],
+)
 def test_notes_below_a_table_are_left_out_and_told(tmp_path, notes):
     book = openpyxl.Workbook()
     page = book.active
@@ -147,18 +158,26 @@ def test_a_place_in_each_raters_order_is_no_item(tmp_path, column):
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["ann", "gpt"]), pl.String])
 def test_categories_of_parquet_are_names(tmp_path, kind):
     frame = pl.DataFrame(
-        {"doc": [f"d{k}" for k in range(30)] * 2, "who": ["ann"] * 30 + ["gpt"] * 30,
-         "grade": [*HUMAN, *LLM]}
-    ).cast({"who": kind})  # fmt: skip
+        {
+            "doc": [f"d{k}" for k in range(30)] * 2,
+            "who": ["ann"] * 30 + ["gpt"] * 30,
+            "grade": [*HUMAN, *LLM],
+        }
+    ).cast({"who": kind})
     frame.write_parquet(tmp_path / "r.parquet")
     assert set(_read(tmp_path / "r.parquet", "ann")["rater"]) == {"ann", "gpt"}
 
 
 @pytest.mark.parametrize(
     ("encoding", "human"),
-    [("cp1251", "эксперт"), ("cp1253", "ειδικός"), ("cp1256", "المراجع"), ("cp932", "査読者"),
-     ("cp1252", "Prüferin")],
-)  # fmt: skip
+    [
+        ("cp1251", "эксперт"),
+        ("cp1253", "ειδικός"),
+        ("cp1256", "المراجع"),
+        ("cp932", "査読者"),
+        ("cp1252", "Prüferin"),
+    ],
+)
 def test_the_reference_tells_the_encoding(tmp_path, encoding, human):
     rows = "\n".join(f"x{k},{HUMAN[k]},{LLM[k]}" for k in range(30))
     (tmp_path / "r.csv").write_bytes(f"ticket,{human},llm\n{rows}\n".encode(encoding))
@@ -187,8 +206,10 @@ def test_objects_of_three_levels_are_a_row_a_judgement(tmp_path):
     import json
 
     said = {"human": HUMAN, "gpt": LLM}
-    nest = {r: {f"q{k}": {s: v[k + at] for at, s in enumerate(("v1.0", "v1.1"))} for k in range(29)}
-            for r, v in said.items()}  # fmt: skip
+    nest = {
+        r: {f"q{k}": {s: v[k + at] for at, s in enumerate(("v1.0", "v1.1"))} for k in range(29)}
+        for r, v in said.items()
+    }
     (tmp_path / "r.json").write_text(json.dumps(nest))
     ratings = _read(tmp_path / "r.json", "human")
     assert ratings.group_by("rater", "system").len()["len"].to_list() == [29] * 4

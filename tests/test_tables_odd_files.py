@@ -107,8 +107,12 @@ def test_a_quote_that_is_never_closed_swallows_no_rows(tmp_path, text, line):
 def test_two_header_rows_are_joined(tmp_path, header):
     path = write(tmp_path / "r.csv", header + GRID)
     assert read_raw(path).frame.columns == [
-        "item", "human_Calm", "human_Warm", "judge_Calm", "judge_Warm",
-    ]  # fmt: skip
+        "item",
+        "human_Calm",
+        "human_Warm",
+        "judge_Calm",
+        "judge_Warm",
+    ]
     study, tables = read_file(path)
     assert [a.name for a in study.rubric.attributes] == ["Calm", "Warm"]
     warm = tables.ratings.filter(pl.col("rater") == "judge", pl.col("attribute") == "Warm")

@@ -72,8 +72,10 @@ def test_unseen_letters_and_odd_blanks_in_ids():
 def test_midnights_are_dates():
     days = [dt.date(2024, 1, 2), dt.date(2024, 3, 4), None]
     assert canonical_ids(pl.Series(days).cast(pl.Datetime)).to_list() == [
-        "2024-01-02", "2024-03-04", None,
-    ]  # fmt: skip
+        "2024-01-02",
+        "2024-03-04",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("last", [["Total"], ["Mean:", "SD", "Min", "Max"], ["std. dev."]])

@@ -80,8 +80,9 @@ def _measured_or_judged(folder: Path) -> list[object]:
 def _attribute_or_system(folder: Path) -> list[object]:
     rows = [
         (f"t{at // 4}", ["plain", "sweet"][at % 2], ["dark", "light"][at // 2 % 2], who, s[at])
-        for who, s in (("human", HUMAN), ("judge", JUDGE)) for at in range(40)
-    ]  # fmt: skip
+        for who, s in (("human", HUMAN), ("judge", JUDGE))
+        for at in range(40)
+    ]
     return [_long(folder, "ticket,flavour,shade,who,strength", rows), "human"]
 
 
@@ -116,8 +117,13 @@ def _order(folder: Path) -> list[object]:
 
 
 def _text_among_numbers(folder: Path) -> list[object]:
-    return [_wide(folder, human=["maybe later" if at == 3 else h for at, h in enumerate(HUMAN)],
-                  judge=JUDGE)]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            human=["maybe later" if at == 3 else h for at, h in enumerate(HUMAN)],
+            judge=JUDGE,
+        )
+    ]
 
 
 def _unknown_words(folder: Path) -> list[object]:
@@ -131,8 +137,7 @@ def _odd_level(folder: Path) -> list[object]:
 
 
 def _two_stated(folder: Path) -> list[object]:
-    return [_wide(folder, **{"human (1-5)": HUMAN, "judge (1-5)": JUDGE,
-                             "gpt (1-7)": _levels()})]  # fmt: skip
+    return [_wide(folder, **{"human (1-5)": HUMAN, "judge (1-5)": JUDGE, "gpt (1-7)": _levels()})]
 
 
 def _low_is_good(folder: Path) -> list[object]:
@@ -182,15 +187,23 @@ def _no_label(folder: Path) -> list[object]:
 
 def _sure(folder: Path) -> list[object]:
     words = ["up", "down", "up", "flat"] * 10
-    return [_wide(folder, human_1=words, gpt=words[::-1],
-                  gpt_confidence=[at / 40 for at in range(40)])]  # fmt: skip
+    return [
+        _wide(folder, human_1=words, gpt=words[::-1], gpt_confidence=[at / 40 for at in range(40)])
+    ]
 
 
 def _both_sure(folder: Path) -> list[object]:
     words = ["up", "down", "up", "flat"] * 10
-    return [_wide(folder, human_1=words, gpt=words[::-1], claude=words[1:] + words[:1],
-                  gpt_confidence=[at / 40 for at in range(40)],
-                  claude_confidence=[1 - at / 40 for at in range(40)])]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            human_1=words,
+            gpt=words[::-1],
+            claude=words[1:] + words[:1],
+            gpt_confidence=[at / 40 for at in range(40)],
+            claude_confidence=[1 - at / 40 for at in range(40)],
+        )
+    ]
 
 
 def _answer_or_score(folder: Path) -> list[object]:
@@ -278,8 +291,11 @@ def _formulas(folder: Path) -> list[object]:
 def _qualtrics(folder: Path) -> list[object]:
     items = [f"Q{at}" for at in range(1, 13)]
     head = ["ResponseId", "Finished", *items]
-    lines = [head, ["Response ID", "Finished", *(f"Answer {at}" for at in range(1, 13))],
-             [f'{{""ImportId"":""{name}""}}' for name in head]]  # fmt: skip
+    lines = [
+        head,
+        ["Response ID", "Finished", *(f"Answer {at}" for at in range(1, 13))],
+        [f'{{""ImportId"":""{name}""}}' for name in head],
+    ]
     text = "\n".join(",".join(f'"{cell}"' for cell in line) for line in lines)
     for rater in range(6):
         scores = [min(5, max(1, round(TRUTH[at] + OWN.gauss(0, 0.4)))) for at in range(12)]
@@ -314,35 +330,56 @@ def _no_answer(folder: Path) -> list[object]:
 
 
 def _codes(folder: Path) -> list[object]:
-    rows = [(i, who, (at + (at % 7 == 0) * (who == "gpt")) % 3)
-            for at, i in enumerate(IDS) for who in ("human_1", "gpt")]  # fmt: skip
+    rows = [
+        (i, who, (at + (at % 7 == 0) * (who == "gpt")) % 3)
+        for at, i in enumerate(IDS)
+        for who in ("human_1", "gpt")
+    ]
     return [_long(folder, "item,rater,label", rows)]
 
 
 def _grades(folder: Path) -> list[object]:
     path = folder / "r.csv"
-    rows = [(i, *(("x", "y") if at % 2 else ("y", "x")), who, (at * 3 + (who == "gpt")) % 5 + 1)
-            for at, i in enumerate(IDS) for who in ("human_1", "gpt")]  # fmt: skip
+    rows = [
+        (i, *(("x", "y") if at % 2 else ("y", "x")), who, (at * 3 + (who == "gpt")) % 5 + 1)
+        for at, i in enumerate(IDS)
+        for who in ("human_1", "gpt")
+    ]
     names = ["item", "model_a", "model_b", "judge", "preference"]
     pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
     return [path]
 
 
 def _probability_of(folder: Path) -> list[object]:
-    return [_wide(folder, human_1=["yes", "no"] * 20, human_2=["no", "yes"] * 20,
-                  gpt_probability=[at / 40 for at in range(40)])]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            human_1=["yes", "no"] * 20,
+            human_2=["no", "yes"] * 20,
+            gpt_probability=[at / 40 for at in range(40)],
+        )
+    ]
 
 
 def _settled_later(folder: Path) -> list[object]:
     said = [("calm", "calm", "sad", "calm"), ("sad", "calm", "sad", "sad")] * 20
     people = {f"human_{k + 1}": [one[k] for one in said] for k in range(3)}
-    return [_wide(folder, **people, gold=[*(one[3] for one in said[:-1]), "calm"],
-                  gpt=["calm", "sad"] * 20)]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            **people,
+            gold=[*(one[3] for one in said[:-1]), "calm"],
+            gpt=["calm", "sad"] * 20,
+        )
+    ]
 
 
 def _probability_of_a_word(folder: Path) -> list[object]:
-    return [_wide(folder, label=["spam", "ham"] * 20,
-                  gpt_probability=[at // 2 / 20 for at in range(40)])]  # fmt: skip
+    return [
+        _wide(
+            folder, label=["spam", "ham"] * 20, gpt_probability=[at // 2 / 20 for at in range(40)]
+        )
+    ]
 
 
 def _probability_or_score(folder: Path) -> list[object]:
@@ -351,22 +388,39 @@ def _probability_or_score(folder: Path) -> list[object]:
 
 def _probability_of_a_side(folder: Path) -> list[object]:
     sides = [("x", "y") if at % 3 else ("y", "x") for at in range(40)]
-    return [_wide(folder, model_a=[a for a, _ in sides], model_b=[b for _, b in sides],
-                  human_1=["model_a", "model_b"] * 20, human_2=["model_b", "model_a"] * 20,
-                  gpt_probability=[at / 40 for at in range(40)]), "", "--first", "a"]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            model_a=[a for a, _ in sides],
+            model_b=[b for _, b in sides],
+            human_1=["model_a", "model_b"] * 20,
+            human_2=["model_b", "model_a"] * 20,
+            gpt_probability=[at / 40 for at in range(40)],
+        ),
+        "",
+        "--first",
+        "a",
+    ]
 
 
 def _labels_or_questions(folder: Path) -> list[object]:
-    return [_wide(folder, **{f"{who}_{label}": [int((at + k) % 5 < 2 + (who == "gpt"))
-                                                for at in range(40)]
-                             for who in ("human_1", "human_2", "gpt")
-                             for k, label in enumerate(("rude", "toxic", "threat"))})]  # fmt: skip
+    return [
+        _wide(
+            folder,
+            **{
+                f"{who}_{label}": [int((at + k) % 5 < 2 + (who == "gpt")) for at in range(40)]
+                for who in ("human_1", "human_2", "gpt")
+                for k, label in enumerate(("rude", "toxic", "threat"))
+            },
+        )
+    ]
 
 
 def _two_languages(folder: Path) -> list[object]:
     for name, warm, clear, scores in (
-        ("anna", "Ton", "Kürze", HUMAN), ("ki", "Ton juste", "Brièveté", JUDGE),
-    ):  # fmt: skip
+        ("anna", "Ton", "Kürze", HUMAN),
+        ("ki", "Ton juste", "Brièveté", JUDGE),
+    ):
         frame = pl.DataFrame({"item": IDS, warm: scores, clear: scores[::-1]})
         frame.write_csv(folder / f"{name}.csv")
     return [folder / "anna.csv", "anna", folder / "ki.csv"]
@@ -381,8 +435,9 @@ def _no_ids(folder: Path) -> list[object]:
     """Tickets that each had two of six releases: too few of all pairs to be sure what they are."""
     rows = "".join(
         f"t{at},r{(at + k * (1 + at % 5)) % 6},{(at + k) % 5 + 1},{(at * 3 + k) % 5 + 1}\n"
-        for at in range(30) for k in (0, 1)
-    )  # fmt: skip
+        for at in range(30)
+        for k in (0, 1)
+    )
     return [_written(folder / "r.csv", "ticket,wave,human,llm\n" + rows), "human"]
 
 
@@ -390,8 +445,9 @@ def _no_names(folder: Path) -> list[object]:
     """Neither ids nor raters are called as usual, and nobody names a reference."""
     rows = "".join(
         f"t{at},{build},{(at + k) % 5 + 1},{(at * 3 + k) % 5 + 1}\n"
-        for at in range(30) for k, build in enumerate(("1.4", "1.5"))
-    )  # fmt: skip
+        for at in range(30)
+        for k, build in enumerate(("1.4", "1.5"))
+    )
     return [_written(folder / "r.csv", "pratica,rilascio,valutatore,giudice\n" + rows)]
 
 
@@ -437,9 +493,10 @@ def _compared(folder: Path, *said: str, **more: tuple[str, str]) -> list[object]
     head = ",".join(("item", "model_a", "model_b", "human", "gpt_judge", *more))
     rows = "".join(
         f"q{at},m,n,{said[at % len(said)]},{said[at * 3 % 5 % len(said)]}"
-        + "".join(f",{cells[at % 2]}" for cells in more.values()) + "\n"
+        + "".join(f",{cells[at % 2]}" for cells in more.values())
+        + "\n"
         for at in range(40)
-    )  # fmt: skip
+    )
     return [_written(folder / "r.csv", f"{head}\n{rows}"), "human"]
 
 
@@ -492,7 +549,7 @@ def _outcomes(folder: Path) -> list[object]:
         f"q{at},{names[at % 3]},{names[(at + 1 + at // 3 % 2) % 3]},{said[at % 3]},{said[at % 5 % 3]}\n"
         for said in (("win", "loss", "draw"),)
         for at in range(40)
-    )  # fmt: skip
+    )
     return [_written(folder / "r.csv", f"task,candidate,baseline,human,gpt\n{rows}"), "human"]
 
 

@@ -33,9 +33,12 @@ if TYPE_CHECKING:
 MADE = cases()
 #: What is not read at the first command is asked; everything else is read rightly.
 ASKED = {
-    "engineer trace_id autograder", "shape reversed judge",
-    "export deepeval", "export trulens", "export ten steps",
-}  # fmt: skip
+    "engineer trace_id autograder",
+    "shape reversed judge",
+    "export deepeval",
+    "export trulens",
+    "export ten steps",
+}
 
 
 @pytest.mark.parametrize("case", MADE, ids=lambda case: case.name)
@@ -93,8 +96,9 @@ def test_a_scale_in_brackets_is_no_attribute(tmp_path):
 
 def test_one_attribute_over_two_raters_needs_a_name_that_speaks_of_a_judge(tmp_path):
     people, machine = _scores("h"), _scores("j")
-    frame = pl.DataFrame({"item": IDS, "human_score": people, "llm_score": machine,
-                          "credit_score": _scores("c")})  # fmt: skip
+    frame = pl.DataFrame(
+        {"item": IDS, "human_score": people, "llm_score": machine, "credit_score": _scores("c")}
+    )
     frame.write_csv(tmp_path / "r.csv")
     _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
     assert set(rated.ratings["rater"]) == {"human", "llm"}
@@ -104,16 +108,18 @@ def test_one_attribute_over_two_raters_needs_a_name_that_speaks_of_a_judge(tmp_p
     "name", ["n_raters", "num_judges", "Seiten", "durée", "wachttijd", "ページ"]
 )
 def test_a_count_a_page_or_a_duration_is_no_judge_in_any_language(tmp_path, name):
-    frame = pl.DataFrame({"item": IDS, "human": _scores("h"), "scorer": _scores("j"),
-                          name: _scores("n")})  # fmt: skip
+    frame = pl.DataFrame(
+        {"item": IDS, "human": _scores("h"), "scorer": _scores("j"), name: _scores("n")}
+    )
     frame.write_csv(tmp_path / "r.csv")
     _, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
     assert set(rated.ratings["rater"]) == {"human", "scorer"}
 
 
 def test_who_filled_in_the_rows_is_no_judge_beside_columns_of_judgements(tmp_path):
-    frame = pl.DataFrame({"item": IDS, "annotator": [7] * 40, "rating": _scores("h"),
-                          "model_rating": _scores("j")})  # fmt: skip
+    frame = pl.DataFrame(
+        {"item": IDS, "annotator": [7] * 40, "rating": _scores("h"), "model_rating": _scores("j")}
+    )
     frame.write_csv(tmp_path / "r.csv")
     _, rated = tables.read_file(tmp_path / "r.csv", reference=["rating"])
     assert set(rated.ratings["rater"]) == {"rating", "model_rating"}
@@ -210,18 +216,29 @@ def test_a_lock_keeps_what_was_answered_and_a_check_asks_nothing(tmp_path):
     people = _scores("h")
     for name, seed in (("then.csv", "j"), ("now.csv", "k")):
         shares = [(s - 1) / 4 for s in _near(people, seed)]
-        pl.DataFrame({"Vorgang": IDS, "human": people, "quality": shares, "page": _scores("p")}
-                     ).write_csv(tmp_path / name)  # fmt: skip
+        pl.DataFrame(
+            {"Vorgang": IDS, "human": people, "quality": shares, "page": _scores("p")}
+        ).write_csv(tmp_path / name)
     answers = ("--judge", "quality", "--rescale", "quality=0..1")
-    done = typed("gate", "freeze", "then.csv", "--reference", "human", *answers,
-                 "--as", "judge.lock", cwd=tmp_path)  # fmt: skip
+    done = typed(
+        "gate",
+        "freeze",
+        "then.csv",
+        "--reference",
+        "human",
+        *answers,
+        "--as",
+        "judge.lock",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     kept = read_lock(tmp_path / "judge.lock").read
     assert (kept["item"], tuple(kept["judge"]), kept["rescale"]) == (
         "Vorgang", ("quality",), {"quality": [0.0, 1.0]}
     )  # fmt: skip
-    checked = typed("gate", "check", "now.csv", "--lock", "judge.lock", "--reference", "human",
-                    cwd=tmp_path)  # fmt: skip
+    checked = typed(
+        "gate", "check", "now.csv", "--lock", "judge.lock", "--reference", "human", cwd=tmp_path
+    )
     assert checked.returncode in (0, 4), checked.stderr
     assert "Look 1 of 26 planned" in " ".join(checked.stdout.split())
 
@@ -255,8 +272,12 @@ def test_rows_of_labels_are_counted_and_what_is_gone_is_named(tmp_path, change, 
 
 
 def test_comparisons_without_a_rater_are_named_and_votes_of_nobody_are_kept(tmp_path):
-    rows = [(i, "x", "y", who, ("x", "y", "tie")[at % 3])
-            for at, i in enumerate(IDS) for who in ("human", "gpt", None) if who or at < 2]  # fmt: skip
+    rows = [
+        (i, "x", "y", who, ("x", "y", "tie")[at % 3])
+        for at, i in enumerate(IDS)
+        for who in ("human", "gpt", None)
+        if who or at < 2
+    ]
     frame = pl.DataFrame(
         rows, schema=["item", "system_a", "system_b", "rater", "winner"], orient="row"
     )
@@ -287,8 +308,9 @@ def test_lines_that_are_one_row_are_told(tmp_path):
 def test_the_card_says_that_a_rater_who_is_left_out_plays_no_part(tmp_path):
     ann, ben = _scores("a"), _scores("b")
     gold = [max(a, b) for a, b in zip(ann, ben, strict=True)]
-    pl.DataFrame({"item": IDS, "human_1": ann, "human_2": ben, "human_gold": gold,
-                  "judge": _near(ann, "j")}).write_csv(tmp_path / "r.csv")  # fmt: skip
+    pl.DataFrame(
+        {"item": IDS, "human_1": ann, "human_2": ben, "human_gold": gold, "judge": _near(ann, "j")}
+    ).write_csv(tmp_path / "r.csv")
     _, rated = tables.read_file(tmp_path / "r.csv", reference=["human_1", "human_2"])
     (card,) = [one for one in rated.findings if one.kind == "reading"]
     assert card.consequence == "Not read: 'human_gold'."

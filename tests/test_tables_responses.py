@@ -48,8 +48,7 @@ def engineer(answer=lambda row: f"{SAID[row['id'] % 3]} ({row['system']}, {row['
 def long(frame, **more):
     """The same with a row a rating."""
     keys = [name for name in frame.columns if name not in ("judge", "human")]
-    found = frame.unpivot(["judge", "human"], index=keys, variable_name="rater",
-                          value_name="score")  # fmt: skip
+    found = frame.unpivot(["judge", "human"], index=keys, variable_name="rater", value_name="score")
     return found.with_columns(**more)
 
 
@@ -69,8 +68,9 @@ def test_every_layout_and_kind_of_file_gives_the_texts(tmp_path, shape, kind):
     if kind == "xlsx":
         write_xlsx(path, {"answers": frame})
     else:
-        getattr(frame, {"csv": "write_csv", "parquet": "write_parquet",
-                        "jsonl": "write_ndjson"}[kind])(path)  # fmt: skip
+        getattr(
+            frame, {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}[kind]
+        )(path)
     study, tables = read_file(path)
     assert texts(tables) == EXPECTED
     assert tables.items.filter(item="7")["text"].to_list() == ["What about 7, please?"]
@@ -158,9 +158,11 @@ def test_what_raters_said_is_no_response():
     said = pl.format("{} of {} says {}", "rater", "id", "score")
     _, tables = from_frame(long(engineer(), answer=said))
     assert tables.responses.is_empty()
-    replies = long(engineer()).with_columns(
-        response=pl.concat_str(pl.lit('{"score": '), "score", pl.lit("}"))
-    ).drop("score", "answer")  # fmt: skip
+    replies = (
+        long(engineer())
+        .with_columns(response=pl.concat_str(pl.lit('{"score": '), "score", pl.lit("}")))
+        .drop("score", "answer")
+    )
     _, tables = from_frame(replies)
     assert tables.responses.is_empty()
     assert tables.replies.height == 120
@@ -179,8 +181,10 @@ def test_a_response_with_two_texts_is_named():
 
 
 def test_each_run_may_have_its_own_text():
-    runs = [long(engineer()).with_columns(run=run, answer=pl.format("{} ({})", "answer", run))
-            for run in (pl.lit(1), pl.lit(2))]  # fmt: skip
+    runs = [
+        long(engineer()).with_columns(run=run, answer=pl.format("{} ({})", "answer", run))
+        for run in (pl.lit(1), pl.lit(2))
+    ]
     study, tables = from_frame(pl.concat(runs))
     assert tables.responses.filter(item="3", system="v1")["run"].to_list() == [1, 2]
     assert not [one for one in audit(tables, study) if one.kind == "response_varies"]
@@ -188,8 +192,16 @@ def test_each_run_may_have_its_own_text():
 
 @pytest.mark.parametrize("name", ["response", "text", "status", "rank", "fate"])
 def test_a_column_of_scores_may_have_the_name_of_a_part(name):
-    frame = pl.DataFrame({"item": range(12), "human": [1, 2, 3] * 4, name: [1, 2, 3] * 4,
-                          "system": "a", "context": "What?", "answer": "So."})  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "item": range(12),
+            "human": [1, 2, 3] * 4,
+            name: [1, 2, 3] * 4,
+            "system": "a",
+            "context": "What?",
+            "answer": "So.",
+        }
+    )
     keys = {"columns": {"human": "human", name: name}, "context": "context", "response": "answer"}
     _, tables = from_frame(frame, read=ReadOptions(**keys))
     assert tables.ratings.height == 24

@@ -28,16 +28,23 @@ MADE = cases()
 SECOND = second_cases()
 #: A third of the third set, and what was read wrongly in it at the first look.
 THIRD = [
-    case for at, case in enumerate(third_cases())
-    if at % 4 == 0 or case.name.startswith(("engineer request", "engineer row_key"))
-    or "Note" in case.name or "Fassung" in case.name
-]  # fmt: skip
+    case
+    for at, case in enumerate(third_cases())
+    if at % 4 == 0
+    or case.name.startswith(("engineer request", "engineer row_key"))
+    or "Note" in case.name
+    or "Fassung" in case.name
+]
 #: What is not read at the first command is asked; everything else is read rightly.
 ASKED = {
-    "engineer N° variant human_score auto_eval", "engineer trace commit human quality",
-    "engineer thread Build qa llm_judge", "export ragas table", "export trulens records",
-    "export braintrust", "export promptfoo-like",
-}  # fmt: skip
+    "engineer N° variant human_score auto_eval",
+    "engineer trace commit human quality",
+    "engineer thread Build qa llm_judge",
+    "export ragas table",
+    "export trulens records",
+    "export braintrust",
+    "export promptfoo-like",
+}
 
 
 @pytest.mark.parametrize("case", MADE, ids=lambda case: case.name)
@@ -101,9 +108,26 @@ def _levels(own: random.Random, frame: pl.DataFrame) -> list[int]:
 
 @pytest.mark.parametrize(
     "name",
-    ["trial_index", "page", "block", "condition", "group", "round", "fold", "wave", "n_sentences",
-     "list", "split", "week", "education", "priority", "upvotes", "Seite", "humeur"],
-)  # fmt: skip
+    [
+        "trial_index",
+        "page",
+        "block",
+        "condition",
+        "group",
+        "round",
+        "fold",
+        "wave",
+        "n_sentences",
+        "list",
+        "split",
+        "week",
+        "education",
+        "priority",
+        "upvotes",
+        "Seite",
+        "humeur",
+    ],
+)
 def test_a_column_of_small_numbers_is_no_judge_beside_one_that_is_called_so(tmp_path, name):
     path = _wide(tmp_path / "r.csv", **{name: _levels})
     examination = voirdire.examine(path, reference=["human"], resamples=0)
@@ -194,8 +218,13 @@ def test_a_judge_of_fewer_levels_is_on_the_same_scale(tmp_path, change):
 def test_half_stars_are_levels(tmp_path):
     own = random.Random(3)
     human = [own.choice([0.5 * k for k in range(1, 11)]) for _ in range(60)]
-    frame = pl.DataFrame({"item": [f"i{k}" for k in range(60)], "human": human,
-                          "judge": [max(1, round(h)) for h in human]})  # fmt: skip
+    frame = pl.DataFrame(
+        {
+            "item": [f"i{k}" for k in range(60)],
+            "human": human,
+            "judge": [max(1, round(h)) for h in human],
+        }
+    )
     frame.write_csv(tmp_path / "r.csv")
     study, rated = tables.read_file(tmp_path / "r.csv", reference=["human"])
     assert rated.ratings.filter(pl.col("status") != "ok").is_empty()
@@ -204,8 +233,11 @@ def test_half_stars_are_levels(tmp_path):
 
 def test_what_tells_rows_apart_but_is_not_called_a_system_is_asked_about(tmp_path):
     own = random.Random(1)
-    rows = [(f"T{at}", flavour, own.randint(1, 5), own.randint(1, 5))
-            for at in range(40) for flavour in ("sweet", "sour")]  # fmt: skip
+    rows = [
+        (f"T{at}", flavour, own.randint(1, 5), own.randint(1, 5))
+        for at in range(40)
+        for flavour in ("sweet", "sour")
+    ]
     frame = pl.DataFrame(rows, schema=["ticket", "flavour", "human", "llm"], orient="row")
     frame.write_csv(tmp_path / "r.csv")
     with pytest.raises(QuestionError, match=r"'flavour' .* tells the rows of one ticket apart"):
@@ -284,9 +316,11 @@ def test_a_stream_takes_no_judges_and_no_scales_in_silence(tmp_path):
     frame.write_parquet(tmp_path / "r.parquet")
     with pytest.raises(InputError, match="are for files that are read whole"):
         voirdire.examine(
-            tmp_path / "r.parquet", reference=["human"], streaming=True,
+            tmp_path / "r.parquet",
+            reference=["human"],
+            streaming=True,
             read=ReadOptions(judge=("llm",)),
-        )  # fmt: skip
+        )
 
 
 def test_items_of_one_system_each_are_no_product(tmp_path):
@@ -302,8 +336,10 @@ def test_a_column_that_is_declared_as_items_is_not_found_as_runs(tmp_path, words
     path = tmp_path / "steps.csv"
     rows = [
         f"r{run},{step},{who},{words[(run + step) % 5 > 0]}"
-        for run in range(30) for step in (1, 2, 3) for who in ("ann", "gpt")
-    ]  # fmt: skip
+        for run in range(30)
+        for step in (1, 2, 3)
+        for who in ("ann", "gpt")
+    ]
     path.write_text("\n".join(["run,step,rater,verdict", *rows]))
     options = ReadOptions(item="run", turn="step")
     found = voirdire.examine(path, reference=["ann"], read=options).inputs

@@ -180,8 +180,12 @@ def test_assume_takes_the_first_choice_and_says_so(tmp_path):
     wide(tmp_path, "human", "rater_a", "gpt-4o")
     done = subprocess.run(
         [sys.executable, "-m", "voirdire", "audit", "r.csv", "--assume", "--json"],
-        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["findings"]
     (note,) = [each for each in found if each["kind"] == "reading_assumed"]
@@ -200,8 +204,9 @@ def test_a_judge_on_all_and_labels_of_people_on_a_part(tmp_path):
     (tmp_path / "some.csv").write_text("\n".join([header, *rows[:200]]))
     study, _ = read_file(tmp_path / "all.csv")
     assert [(rater.name, rater.kind) for rater in study.panel] == [
-        ("judge", "judge"), ("label", "human"),
-    ]  # fmt: skip
+        ("judge", "judge"),
+        ("label", "human"),
+    ]
     assert [system.name for system in study.systems] == ["r1", "r2"]
     whole, part = (examine(tmp_path / name, resamples=0) for name in ("all.csv", "some.csv"))
     said = [[(v.use, v.target, v.state, v.reason) for v in f.verdicts] for f in (whole, part)]
@@ -218,9 +223,10 @@ def divided_work(layout):
     scores = [1 + i * 7 % 5 for i in range(60)]
     if layout == "wide":
         cells = [["" if i % 3 != who else str(s) for who in range(3)] for i, s in enumerate(scores)]
-        rows = [f"q{i},{','.join(c)},{1 + (s + i) % 5}" for i, (c, s) in enumerate(
-            zip(cells, scores, strict=True)
-        )]  # fmt: skip
+        rows = [
+            f"q{i},{','.join(c)},{1 + (s + i) % 5}"
+            for i, (c, s) in enumerate(zip(cells, scores, strict=True))
+        ]
         return "\n".join(["item,expert_0,expert_1,expert_2,judge", *rows])
     rows = [f"q{i},expert_{i % 3},{s}\nq{i},judge,{1 + (s + i) % 5}" for i, s in enumerate(scores)]
     return "\n".join(["item,rater,score", *rows])
@@ -319,8 +325,10 @@ def test_round_off_at_an_end_changes_no_number(tmp_path, cell, end, declared):
         found.append(examine(path, resamples=0))
     one, other = (each.results[0] for each in found)
     assert (one.bias, one.bias_normalised, one.icc_c1) == (
-        other.bias, other.bias_normalised, other.icc_c1,
-    )  # fmt: skip
+        other.bias,
+        other.bias_normalised,
+        other.icc_c1,
+    )
     assert "out_of_scale" not in {each.kind for each in found[0].findings}
 
 

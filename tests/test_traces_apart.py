@@ -49,8 +49,9 @@ def test_traces_and_logs_are_joined_by_their_ids_whatever_their_order(apart, ord
     assert "spans_absent" not in {one.kind for one in found.findings}
     examination = examine(list(apart[::order]))
     assert {(one.judge, one.attribute, one.n_pairs) for one in examination.results} == {
-        ("gpt-4o", "step_right", 20), ("gpt-4o", "resolved", 10),
-    }  # fmt: skip
+        ("gpt-4o", "step_right", 20),
+        ("gpt-4o", "resolved", 10),
+    }
     assert len(examination.inputs.hashes) == 2
 
 
@@ -86,9 +87,10 @@ def test_places_name_the_file(apart):
     with apart[1].open("a") as file:
         file.write('{"message": "started"}\n')
     (unused,) = (
-        one for one in read_foreign(apart[0], beside=[apart[1]]).findings
+        one
+        for one in read_foreign(apart[0], beside=[apart[1]]).findings
         if one.kind == "rows_unused"
-    )  # fmt: skip
+    )
     assert unused.places == ("logs.jsonl, line 3",)
     assert unused.table == "traces.jsonl and logs.jsonl"
     apart[1].write_text(apart[1].read_text().replace('{"message": "started"}', '{"message'))
@@ -154,8 +156,14 @@ def test_a_damaged_frame_and_a_bomb_are_refused(tmp_path):
 
 
 def test_other_formats_say_that_a_file_is_to_be_unpacked(tmp_path):
-    log = json.dumps({"version": 2, "status": "success", "eval": {"eval_id": "1", "task": "t",
-                      "model": "m"}, "samples": []})  # fmt: skip
+    log = json.dumps(
+        {
+            "version": 2,
+            "status": "success",
+            "eval": {"eval_id": "1", "task": "t", "model": "m"},
+            "samples": [],
+        }
+    )
     path = tmp_path / "log.json.gz"
     path.write_bytes(gzip.compress(log.encode()))
     with pytest.raises(TableError, match=r"packed by gzip.*inspect_ai.*unpack it first"):

@@ -66,10 +66,13 @@ def world(folder, url, items=40, labelled=None, **more):
         folder / "items.csv"
     )
     pl.DataFrame(
-        [(n, "x", f"An answer of quality {q} of number {at}.")
-         for at, (n, q) in enumerate(zip(names, quality, strict=True))],
-        schema=["item", "system", "text"], orient="row",
-    ).write_csv(folder / "responses.csv")  # fmt: skip
+        [
+            (n, "x", f"An answer of quality {q} of number {at}.")
+            for at, (n, q) in enumerate(zip(names, quality, strict=True))
+        ],
+        schema=["item", "system", "text"],
+        orient="row",
+    ).write_csv(folder / "responses.csv")
     label(folder / "labels.csv", range(items if labelled is None else labelled), quality)
     raw = {
         "name": "calm", "items": {"path": "items.csv"}, "responses": {"path": "responses.csv"},
@@ -86,17 +89,29 @@ def world(folder, url, items=40, labelled=None, **more):
 
 def label(path, numbers, quality, people=("ann", "ben")):
     rows = [
-        (f"i{at:03}", "x", who, "Empathy",
-         min(max(quality[at] + (1 if (at + 3 * side) % 9 == 0 else 0), 1), 5))
-        for at in numbers for side, who in enumerate(people)
-    ]  # fmt: skip
-    pl.DataFrame(rows, schema=["item", "system", "rater", "attribute", "score"],
-                 orient="row").write_csv(path)  # fmt: skip
+        (
+            f"i{at:03}",
+            "x",
+            who,
+            "Empathy",
+            min(max(quality[at] + (1 if (at + 3 * side) % 9 == 0 else 0), 1), 5),
+        )
+        for at in numbers
+        for side, who in enumerate(people)
+    ]
+    pl.DataFrame(
+        rows, schema=["item", "system", "rater", "attribute", "score"], orient="row"
+    ).write_csv(path)
 
 
 def tuned_in(folder, study, **more):
-    given = {"use": "single", "out": folder / "out", "labels": [folder / "labels.csv"],
-             "reference": ("ann", "ben"), **more}  # fmt: skip
+    given = {
+        "use": "single",
+        "out": folder / "out",
+        "labels": [folder / "labels.csv"],
+        "reference": ("ann", "ben"),
+        **more,
+    }
     return tune(study, "gpt", **given)
 
 
@@ -137,8 +152,13 @@ def test_a_better_wording_is_adopted_and_paid_once(tmp_path):
         assert not any(one.kind == "labels_chose" for one in found.findings)
         assert any("by tune to choose gpt exact" in one.message for one in again.findings)
         # The tuned study is one: it is tuned further, from where its files lie.
-        more = tune(found.files["study"], "gpt exact", use="single", out=tmp_path / "more",
-                    reference=("ann", "ben"))  # fmt: skip
+        more = tune(
+            found.files["study"],
+            "gpt exact",
+            use="single",
+            out=tmp_path / "more",
+            reference=("ann", "ben"),
+        )
         assert more.before.goodness == pytest.approx(found.after.goodness)
 
 
@@ -210,19 +230,31 @@ def test_a_jury_is_weighed_without_a_call(tmp_path):
         return json.dumps({"Empathy": min(max(quality + off, 1), 5)})
 
     with WireServer(members) as server:
-        panel = [{"name": name, "model": f"openai:{name}", "model_options": {"base_url":
-                  server.openai}} for name in own]  # fmt: skip
+        panel = [
+            {"name": name, "model": f"openai:{name}", "model_options": {"base_url": server.openai}}
+            for name in own
+        ]
         panel.append({"name": "all", "use": "jury", "members": list(own)})
         study = world(tmp_path, server.openai, panel=panel)
-        given = {"use": "single", "out": tmp_path / "out", "labels": [tmp_path / "labels.csv"],
-                 "reference": ("ann", "ben")}  # fmt: skip
+        given = {
+            "use": "single",
+            "out": tmp_path / "out",
+            "labels": [tmp_path / "labels.csv"],
+            "reference": ("ann", "ben"),
+        }
         with pytest.raises(InputError, match="all is a jury, which asks nobody"):
             tune(study, "all", candidates=[tmp_path / "exact.txt"], **given)
         found = tune(study, "all", **given)
         assert server.count == 3 * 40
     good = {one.name: one.goodness for one in found.ways}
-    assert set(good) == {"all", "all median", "all vote", "all fitted", *own,
-                         *(f"all without {name}" for name in own)}  # fmt: skip
+    assert set(good) == {
+        "all",
+        "all median",
+        "all vote",
+        "all fitted",
+        *own,
+        *(f"all without {name}" for name in own),
+    }
     assert good["all without high"] > good["all"] > good["all without north"]
     assert found.after.goodness == max(good.values())
     made = load_study(found.files["study"])
@@ -261,8 +293,12 @@ def test_what_cannot_be_tuned_asks_nobody(tmp_path, problem):
             more = {"labels": [tmp_path / "none.csv"]}
         if problem == "no person":
             more = {"reference": ()}
-        says = {"few": "15 labels of 15 items", "disagree": "not shown to agree", "no file":
-                "there is no such file", "no person": "--reference"}[problem]  # fmt: skip
+        says = {
+            "few": "15 labels of 15 items",
+            "disagree": "not shown to agree",
+            "no file": "there is no such file",
+            "no person": "--reference",
+        }[problem]
         with pytest.raises(InputError, match=says):
             tuned_in(tmp_path, study, **more)
         assert server.count == 0
@@ -310,8 +346,9 @@ def test_three_kills_cost_nothing_twice(tmp_path):
             "exact.txt", "--out", "out", "--max-cost", "1", "--json",
         ]  # fmt: skip
         for point in (10, 30, 60):
-            process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE)  # fmt: skip
+            process = subprocess.Popen(
+                command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
             ends = time.monotonic() + 90
             while server.count < point and time.monotonic() < ends and process.poll() is None:
                 time.sleep(0.002)
@@ -367,8 +404,11 @@ def mine(monkeypatch):
     known = plugins().of_kind("optimizer").registered
     for made in (Words, Raises, Greedy):
         name = made.__name__.lower()
-        monkeypatch.setitem(known, ("optimizer", name),
-                            Registered("optimizer", name, f"test_tune:{made.__name__}", "mine"))  # fmt: skip
+        monkeypatch.setitem(
+            known,
+            ("optimizer", name),
+            Registered("optimizer", name, f"test_tune:{made.__name__}", "mine"),
+        )
     monkeypatch.setitem(sys.modules, "test_tune", sys.modules[__name__])
 
 
@@ -425,10 +465,13 @@ def test_gepa_rewrites_by_what_a_judge_got_wrong(tmp_path):
     with WireServer(answer) as server:
         study = world(tmp_path, server.openai)
         found = tuned_in(
-            tmp_path, study, optimizer="gepa", steps=200, folds=0,
-            optimizer_options={"model": "openai:gpt",
-                               "model_options": {"base_url": server.openai}},
-        )  # fmt: skip
+            tmp_path,
+            study,
+            optimizer="gepa",
+            steps=200,
+            folds=0,
+            optimizer_options={"model": "openai:gpt", "model_options": {"base_url": server.openai}},
+        )
     assert "Be exact." in found.text_diff
     assert found.decision == "adopt"
 
@@ -514,9 +557,9 @@ def test_goals_by_loops():
     passes, fails = JUDGE[0] >= 4, JUDGE[0] < 4
     sums = goal_of("gate").columns(JUDGE, HUMANS, MARKS)[0].sum(axis=0)
     assert goal_of("gate").statistic(sums) == pytest.approx(
-        ((people * passes).sum() / people.sum()
-         + ((1 - people) * fails).sum() / (1 - people).sum()) / 2
-    )  # fmt: skip
+        ((people * passes).sum() / people.sum() + ((1 - people) * fails).sum() / (1 - people).sum())
+        / 2
+    )
     sums = goal_of("filter").columns(JUDGE, HUMANS, MARKS)[0].sum(axis=0)
     unread = np.isnan(JUDGE[0])
     hits, missed = (people * passes).sum(), (people * ~passes).sum()

@@ -135,15 +135,23 @@ def pairs_written(folder, number, labelled):
         folder / "items.csv"
     )
     pl.DataFrame(
-        [(n, s, f"Of quality {q[at]} to number {i}.") for i, (n, q) in
-         enumerate(zip(names, good, strict=True)) for at, s in enumerate("zx")],
-        schema=["item", "system", "text"], orient="row",
-    ).write_csv(folder / "responses.csv")  # fmt: skip
+        [
+            (n, s, f"Of quality {q[at]} to number {i}.")
+            for i, (n, q) in enumerate(zip(names, good, strict=True))
+            for at, s in enumerate("zx")
+        ],
+        schema=["item", "system", "text"],
+        orient="row",
+    ).write_csv(folder / "responses.csv")
     pl.DataFrame(
-        [(n, who, "x", "z", "Warmth", 1 if q[1] > q[0] else -1)
-         for n, q in zip(names[:labelled], good, strict=False) for who in ("ann", "ben")],
-        schema=["item", "rater", "system_a", "system_b", "attribute", "score"], orient="row",
-    ).write_csv(folder / "labels.csv")  # fmt: skip
+        [
+            (n, who, "x", "z", "Warmth", 1 if q[1] > q[0] else -1)
+            for n, q in zip(names[:labelled], good, strict=False)
+            for who in ("ann", "ben")
+        ],
+        schema=["item", "rater", "system_a", "system_b", "attribute", "score"],
+        orient="row",
+    ).write_csv(folder / "labels.csv")
 
 
 def test_a_judge_of_pairs_is_tuned_by_choices(tmp_path):
@@ -205,9 +213,12 @@ def test_examples_measure_nothing_and_a_rubric_has_its_own_words(tmp_path):
         with pytest.raises(InputError, match="label 9 items more"):
             tuned_in(tmp_path, study, shots=[2], labels=[tmp_path / "few.csv"])
         found = tuned_in(
-            tmp_path, study, candidates=[tmp_path / "feels.toml"], shots=[2],
+            tmp_path,
+            study,
+            candidates=[tmp_path / "feels.toml"],
+            shots=[2],
             shots_options={"embedder": "langchain:test_tune_kinds:Numbers", "max_similarity": None},
-        )  # fmt: skip
+        )
     # A third is shown, and the rest measures all three judges.
     assert server.count == 3 * 30
     assert found.labels == 30
@@ -221,8 +232,17 @@ def test_examples_measure_nothing_and_a_rubric_has_its_own_words(tmp_path):
     assert len(measured) == 30
     assert not measured & set(pool["id"])
     # Whoever corrects by these labels leaves out what the judge was shown.
-    tuned = tune(found.files["study"], "gpt 2 examples", use="single", out=tmp_path / "again",
-                 reference=("ann", "ben")) if found.chosen == "gpt 2 examples" else None  # fmt: skip
+    tuned = (
+        tune(
+            found.files["study"],
+            "gpt 2 examples",
+            use="single",
+            out=tmp_path / "again",
+            reference=("ann", "ben"),
+        )
+        if found.chosen == "gpt 2 examples"
+        else None
+    )
     inputs = inputs_of(open_source(str(tmp_path / "out" / "session")))
     _, (left,) = without_examples(inputs, ["gpt 2 examples"], None, [inputs.session])
     assert 0 < left.count <= 15

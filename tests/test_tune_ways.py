@@ -48,8 +48,13 @@ def test_each_form_is_asked_by_the_runner_and_is_a_lock(tmp_path):
         found = tuned_in(tmp_path, study, use="gate", ask_forms=True, ask_all=True)
         assert server.count == 5 * 40
     good = {one.name: one.goodness for one in found.ways if not one.change}
-    assert set(good) == {"gpt", "gpt asked one by one", "gpt by log-probabilities",
-                         "gpt by yes or no", "gpt by probability"}  # fmt: skip
+    assert set(good) == {
+        "gpt",
+        "gpt asked one by one",
+        "gpt by log-probabilities",
+        "gpt by yes or no",
+        "gpt by probability",
+    }
     assert good["gpt by yes or no"] == good["gpt by probability"] > good["gpt"] + 0.1
     assert found.decision == "adopt"
     assert len(list((tmp_path / "out" / "locks").glob("*.lock"))) == 5
@@ -73,8 +78,9 @@ def named_or_asked(seen):
     if "yes or no" not in str(seen.texts):
         return kind_said(seen)
     kind = re.findall(r"of kind (\w+)", seen.prompt)[-1]
-    return json.dumps({one: "yes" if one == kind else "no" for one in
-                       ("Praise", "Question", "Report")})  # fmt: skip
+    return json.dumps(
+        {one: "yes" if one == kind else "no" for one in ("Praise", "Question", "Report")}
+    )
 
 
 def test_an_annotator_is_asked_yes_or_no_of_each_label(tmp_path):
@@ -128,8 +134,15 @@ def test_a_jury_is_measured_where_a_member_is_left_out(tmp_path):
         return json.dumps({"Empathy": min(max(quality + (number * 7) % 3 - 1, 1), 5)})
 
     with WireServer(members) as server:
-        panel = [{"name": name, "model": f"openai:{name}", "family": name,
-                  "model_options": {"base_url": server.openai}} for name in ("north", "south")]  # fmt: skip
+        panel = [
+            {
+                "name": name,
+                "model": f"openai:{name}",
+                "family": name,
+                "model_options": {"base_url": server.openai},
+            }
+            for name in ("north", "south")
+        ]
         panel.append({"name": "both", "use": "jury", "members": ["north", "south"]})
         study = world(
             tmp_path, server.openai, panel=panel, systems=[{"name": "y", "family": "north"}]
@@ -193,8 +206,9 @@ def test_pairs_on_which_judges_differ_are_drawn_and_measured(tmp_path):
 def test_pairs_of_a_judge_of_responses_are_measured_by_their_responses(tmp_path):
     """Two systems of each item; people rate both responses of a pair that was drawn."""
     number = 60
-    quality = {(f"i{at:03}", s): 1 + (at * (3 + k)) % 5 for at in range(number)
-               for k, s in enumerate("xz")}  # fmt: skip
+    quality = {
+        (f"i{at:03}", s): 1 + (at * (3 + k)) % 5 for at in range(number) for k, s in enumerate("xz")
+    }
     with WireServer(answer) as server:
         study = world(tmp_path, server.openai, items=number)
         rows = [
@@ -208,10 +222,14 @@ def test_pairs_of_a_judge_of_responses_are_measured_by_their_responses(tmp_path)
         pl.DataFrame(rows, schema=["item", "system", "text"], orient="row").write_csv(
             tmp_path / "responses.csv"
         )
-        said = [(item, system, who, "Empathy", q) for (item, system), q in quality.items()
-                for who in ("ann", "ben")]  # fmt: skip
-        labels = pl.DataFrame(said, schema=["item", "system", "rater", "attribute", "score"],
-                              orient="row")  # fmt: skip
+        said = [
+            (item, system, who, "Empathy", q)
+            for (item, system), q in quality.items()
+            for who in ("ann", "ben")
+        ]
+        labels = pl.DataFrame(
+            said, schema=["item", "system", "rater", "attribute", "score"], orient="row"
+        )
         first = pl.col("item") < "i040"
         labels.filter(first).write_csv(tmp_path / "labels.csv")
         given = {"candidates": [tmp_path / "exact.txt"], "use": "pick"}
@@ -223,8 +241,10 @@ def test_pairs_of_a_judge_of_responses_are_measured_by_their_responses(tmp_path)
         labels.join(listed, on=["item", "system"], how="semi").write_csv(tmp_path / "more.csv")
         found = tuned_in(tmp_path, study, measure=[tmp_path / "more.csv"], **given)
     # All that differ were labelled: the gain is what it is, ties of people counted for nobody.
-    old = {(item, s): min(max(q + ((3 * int(item[1:]) + (s > "x")) * 7) % 3 - 1, 1), 5)
-           for (item, s), q in quality.items()}  # fmt: skip
+    old = {
+        (item, s): min(max(q + ((3 * int(item[1:]) + (s > "x")) * 7) % 3 - 1, 1), 5)
+        for (item, s), q in quality.items()
+    }
     gains = []
     for item in sorted({item for item, _ in quality if item >= "i040"}):
         sides = [np.sign(one[item, "x"] - one[item, "z"]) for one in (quality, old)]
@@ -251,8 +271,10 @@ def test_gains_where_judges_differ_by_loops():
     second[0, :5] = np.nan
     pair = OldAndNew(Scored("a", first, "a"), Scored("b", second, "b"), "pick", Marks(-2, 2, 0))
     decided = sides.mean(axis=1) != 0
-    good = [goal_of("pick").goodness([one[:, decided]], sides[decided], marks)[0]
-            for one in (first, second)]  # fmt: skip
+    good = [
+        goal_of("pick").goodness([one[:, decided]], sides[decided], marks)[0]
+        for one in (first, second)
+    ]
     assert pair.gains(sides)[decided] == pytest.approx(good[1] - good[0])
     assert not pair.gains(sides)[~decided].any()
     assert (np.abs(pair.gains(sides)) <= pair.away + 1e-9).all()

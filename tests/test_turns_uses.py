@@ -32,9 +32,13 @@ def files(tmp_path_factory):
 
     scores = {name: np.clip(np.rint(rated()), 1, 5) for name in ("human_1", "human_2", "j1", "j2")}
     turns = pl.DataFrame(
-        {"row": [f"r{at}" for at in range(talk.size)], "conversation": [f"c{at}" for at in talk],
-         "turn": np.tile(np.arange(1, TURNS + 1), TALKS), **scores}
-    )  # fmt: skip
+        {
+            "row": [f"r{at}" for at in range(talk.size)],
+            "conversation": [f"c{at}" for at in talk],
+            "turn": np.tile(np.arange(1, TURNS + 1), TALKS),
+            **scores,
+        }
+    )
     asked = pl.Series(talk < TALKS // 3)
     few = turns.with_columns(
         pl.when(asked).then(pl.col(name)).alias(name) for name in ("human_1", "human_2")
@@ -80,8 +84,9 @@ def test_a_gate_holds_turns_by_their_conversation(files, tmp_path):
     # In three conversations of sixty the judge says 2 points less in every turn.
     moved = frame.with_columns(
         j1=pl.when(pl.col("conversation").is_in(["c1", "c2", "c3"]))
-        .then((pl.col("j1") - 2).clip(1, 5)).otherwise("j1")
-    )  # fmt: skip
+        .then((pl.col("j1") - 2).clip(1, 5))
+        .otherwise("j1")
+    )
     moved.write_csv(tmp_path / "moved.csv")
     same = said("gate", "check", files / "turns.csv", "--lock", lock, *READ[:-2])
     assert "no change shown" in same["answer"]["sentence"]

@@ -22,10 +22,16 @@ def simulated(systems, items, seed, humans):
     names = np.indices((systems, items))
     for name, scores in panel.judges.items():
         yield Case(
-            name, "quality", tuple(map(str, range(humans))), scores.reshape(1, -1),
-            panel.humans.reshape(humans, -1), names[1].ravel(), 4.0, systems=names[0].ravel(),
+            name,
+            "quality",
+            tuple(map(str, range(humans))),
+            scores.reshape(1, -1),
+            panel.humans.reshape(humans, -1),
+            names[1].ravel(),
+            4.0,
+            systems=names[0].ravel(),
             gate=GateRule(4.0, 0.8, 0.8, by_default=True),
-        )  # fmt: skip
+        )
 
 
 @pytest.mark.parametrize(("systems", "items", "humans"), [(3, 40, 2), (5, 25, 1), (1, 60, 1)])

@@ -77,9 +77,14 @@ def test_equal_scores_are_a_copy_from_where_the_binomial_law_makes_them_rare(sha
     for equal, copied in ((fewest, True), (fewest - 1, False)):
         judge = np.where(np.arange(shared) < equal, ann, ann + 2)
         case = Case(
-            "judge", "warmth", ("ann", "bea"), judge[None], np.stack([ann, bea]),
-            np.arange(shared), 5.0,
-        )  # fmt: skip
+            "judge",
+            "warmth",
+            ("ann", "bea"),
+            judge[None],
+            np.stack([ann, bea]),
+            np.arange(shared),
+            5.0,
+        )
         found = [(one.human, one.equal, one.shared) for one in copied_humans(case)]
         assert found == ([("ann", equal, shared)] if copied else [])
 

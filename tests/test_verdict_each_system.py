@@ -46,9 +46,15 @@ def ground(panel, name, humans=3):
     system, item = (part.ravel() for part in np.indices((systems, items)))
     people = panel.humans.reshape(raters, -1)[:humans]
     case = Case(
-        "judge", "tone", tuple("abc")[:humans], panel.judges[name].reshape(1, -1), people, item,
-        4.0, systems=np.char.mod("s%02d", system),
-    )  # fmt: skip
+        "judge",
+        "tone",
+        tuple("abc")[:humans],
+        panel.judges[name].reshape(1, -1),
+        people,
+        item,
+        4.0,
+        systems=np.char.mod("s%02d", system),
+    )
     return ScoreGround(case, Margins())
 
 

@@ -66,8 +66,10 @@ def our_names(why, case, use):
 def test_defaults_are_the_reference_s(shared):
     wanted = expected(shared)["defaults"]
     names = {
-        "times_sub": "times_subgroup", "min_clusters": "clusters", "min_new": "systems",
-    }  # fmt: skip
+        "times_sub": "times_subgroup",
+        "min_clusters": "clusters",
+        "min_new": "systems",
+    }
     for name, value in wanted.items():
         if name.startswith("level_"):
             continue
@@ -210,10 +212,19 @@ def case_of(data):
         {} if data["family"] is None else {str(k): bool(v) for k, v in enumerate(data["family"])}
     )
     return Case(
-        "judge", "quality", tuple(map(str, range(len(data["H"])))), data["J"], data["H"],
-        data["item"], 4.0, systems=data["system"], clusters=data["cluster"],
-        subgroups=data["sub"].astype(str), family=family, gate=GateRule(4.0),
-    )  # fmt: skip
+        "judge",
+        "quality",
+        tuple(map(str, range(len(data["H"])))),
+        data["J"],
+        data["H"],
+        data["item"],
+        4.0,
+        systems=data["system"],
+        clusters=data["cluster"],
+        subgroups=data["sub"].astype(str),
+        family=family,
+        gate=GateRule(4.0),
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -30,17 +30,28 @@ def two(apart, judged, seed=0, items=150):
     judge = quality + np.array([[0], [judged]]) + rng.normal(0, 0.6, (2, items))
     system = np.repeat(["a", "b"], items)
     case = Case(
-        "judge", "tone", ("x", "y", "z"), judge.reshape(1, -1), humans.reshape(3, -1),
-        np.tile(np.arange(items), 2), 4.0, systems=system,
-    )  # fmt: skip
+        "judge",
+        "tone",
+        ("x", "y", "z"),
+        judge.reshape(1, -1),
+        humans.reshape(3, -1),
+        np.tile(np.arange(items), 2),
+        4.0,
+        systems=system,
+    )
     return ScoreGround(case, Margins())
 
 
 @pytest.mark.parametrize(
     ("apart", "judged", "state"),
-    [(0.6, 0.5, "yes"), (-0.6, -0.5, "yes"), (0.6, -0.5, "no"), (0.6, 0.0, "open"),
-     (0.0, 0.6, "open")],
-)  # fmt: skip
+    [
+        (0.6, 0.5, "yes"),
+        (-0.6, -0.5, "yes"),
+        (0.6, -0.5, "no"),
+        (0.6, 0.0, "open"),
+        (0.0, 0.6, "open"),
+    ],
+)
 def test_two_systems_are_ordered_by_the_sign_of_their_difference(apart, judged, state):
     for seed in range(4):
         found = two(apart, judged, seed)
@@ -107,9 +118,15 @@ def test_means_of_systems_that_people_do_not_tell_apart_are_not_quoted(systems):
     humans, judge = quality + rng.normal(0, 0.6, (3, *shape)), quality + rng.normal(0, 0.3, shape)
     system, item = (part.ravel() for part in np.indices(shape))
     case = Case(
-        "judge", "tone", ("x", "y", "z"), judge.reshape(1, -1), humans.reshape(3, -1), item, 4.0,
+        "judge",
+        "tone",
+        ("x", "y", "z"),
+        judge.reshape(1, -1),
+        humans.reshape(3, -1),
+        item,
+        4.0,
         systems=system,
-    )  # fmt: skip
+    )
     made = decide(ScoreGround(case, Margins()), AskedUse("score", "these systems"))
     assert (made.state, made.reason) == ("not tested", "humans alike")
     assert decide(ScoreGround(case, Margins()), AskedUse("single", "these systems")).state == "yes"

@@ -48,8 +48,11 @@ def test_one_call_answers_with_rates_and_a_verdict():
     verdict, evidence = gate_of(found), found.evidence[0]
     assert verdict.state == "yes"
     assert {part.name for part in verdict.components} == {
-        "COVER", "GREAD", "SENS", "SPEC",
-    }  # fmt: skip
+        "COVER",
+        "GREAD",
+        "SENS",
+        "SPEC",
+    }
     assert (evidence.n_judged, evidence.n_labelled, evidence.n_responses) == (600, 200, 200)
     frame = labelled().drop_nulls()
     plain = response_agreement(frame["judge"].to_numpy(), frame["human"].to_numpy())
@@ -163,8 +166,9 @@ def test_a_label_alone_never_licenses_a_judge_that_does_not_read():
 def gate_state(frame):
     """The state without the rest of an examination."""
     scores = [frame[name].cast(pl.Float64).to_numpy()[None] for name in ("judge", "human")]
-    case = Case("judge", "score", ("human",), *scores, np.arange(600), 1.0,
-                gate=GateRule(1.0, 0.8, 0.8))  # fmt: skip
+    case = Case(
+        "judge", "score", ("human",), *scores, np.arange(600), 1.0, gate=GateRule(1.0, 0.8, 0.8)
+    )
     (verdict,) = judge_cases([case], Margins(), uses=("gate",)).verdicts
     return verdict.state
 

@@ -33,10 +33,18 @@ def case():
     runs = np.array([scores(0.8), scores(0.8)])
     runs[0, 7] = runs[:, 11] = np.nan
     return Case(
-        "judge", "Calm", ("a", "b", "c"), runs, humans, item, 4.0, systems=system,
+        "judge",
+        "Calm",
+        ("a", "b", "c"),
+        runs,
+        humans,
+        item,
+        4.0,
+        systems=system,
         subgroups=np.where(rng.random(len(item)) < 0.4, "short", "long"),
-        family={name: name == "east" for name in SYSTEMS}, gate=GateRule(4.0),
-    )  # fmt: skip
+        family={name: name == "east" for name in SYSTEMS},
+        gate=GateRule(4.0),
+    )
 
 
 def without(case, at):
@@ -69,10 +77,11 @@ def off_of(case, inside=None):
         [
             np.nanmean(case.scores[:, k]) - np.nanmean(case.humans[:, k])
             for k in range(case.humans.shape[1])
-            if not np.isnan(case.humans[:, k]).all() and not np.isnan(case.scores[:, k]).all()
+            if not np.isnan(case.humans[:, k]).all()
+            and not np.isnan(case.scores[:, k]).all()
             and (inside is None or inside(case.subgroups[k]))
         ]
-    )  # fmt: skip
+    )
 
 
 def rate_beside_human(case, passes):

@@ -324,12 +324,16 @@ def check_preferences(panel, wanted, place, what):
     same([half], [told["POS05"][place]], f"{what} POS05")
     ground = ComparedGround(
         ComparedCase(
-            "judge", "preference", tuple(map(str, range(len(panel.humans)))), panel.judge,
-            panel.humans, np.arange(panel.n).astype(str),
+            "judge",
+            "preference",
+            tuple(map(str, range(len(panel.humans)))),
+            panel.judge,
+            panel.humans,
+            np.arange(panel.n).astype(str),
             Compared(panel.systems[panel.a], panel.systems[panel.b], width),
         ),
         MARGINS,
-    )  # fmt: skip
+    )
     # Family and lengths as the design draws them, by comparison.
     ground.__dict__["panel"] = panel
     with without_later():
@@ -435,9 +439,14 @@ def test_what_is_not_recorded_is_not_tested():
     assert parts["POSITION"].reason == "order not recorded"
     assert parts["LENGTH"].reason == "no texts"
     case = ComparedCase(
-        "judge", "preference", ("x", "y", "z"), panel.judge, panel.humans,
-        np.arange(panel.n).astype(str), compared,
-    )  # fmt: skip
+        "judge",
+        "preference",
+        ("x", "y", "z"),
+        panel.judge,
+        panel.humans,
+        np.arange(panel.n).astype(str),
+        compared,
+    )
     ground = ComparedGround(case, MARGINS)
     for use in ("single", "pick"):
         assert decide(ground, AskedUse(use, THESE)).state in {"not tested", "no"}
@@ -475,9 +484,14 @@ def test_probabilities_equal_the_reference(shared):
         near(make._check(humans, given), wanted["check"], name)
         for place, judge in enumerate(names):
             case = Case(
-                "judge", "a", tuple(map(str, range(len(humans)))), given[[place]], humans,
-                np.arange(humans.shape[1]), 1.0,
-            )  # fmt: skip
+                "judge",
+                "a",
+                tuple(map(str, range(len(humans)))),
+                given[[place]],
+                humans,
+                np.arange(humans.shape[1]),
+                1.0,
+            )
             panel = ProbabilityPanel.of(given[place], humans)
             read = responses.reading("READ", case, case.panel(), MARGINS)
             check_probabilities(panel, read, sub, wanted, place, f"{name}: {judge}")
@@ -519,8 +533,9 @@ def check_probabilities(panel, read, sub, wanted, place, what):
     refused = STATES["no"] in (told["SUBLARGE"][place], told["SUBSLOPE"][place])
     if not flat and what != "n100 R1: random":
         assert (found["CSUB"].state == "no") == refused, f"{what} CSUB"
-    large = probabilities.inside("", probability.large_contrast(panel, sub),
-                                 probabilities.LARGE_APART)  # fmt: skip
+    large = probabilities.inside(
+        "", probability.large_contrast(panel, sub), probabilities.LARGE_APART
+    )
     same([large], [told["SUBLARGE"][place]], f"{what} SUBLARGE")
     states = [found[name].state for name in (*names, "CSUB")]
     use = next(state for state in ("no", "open", "yes") if state in states)

@@ -61,8 +61,15 @@ def test_few_undeserving_are_licensed_and_no_deserving_is_refused(draw, judges, 
     # One in twenty of all undeserving at the most.
     assert sum(bad.values()) <= 0.05 * PANELS * len(bad), bad
     # Who reads nothing at all is never licensed.
-    blind = {"shuffled", "at random", "at random by shares", "always the commonest",
-             "always ties", "always takes the first", "the base rate"}  # fmt: skip
+    blind = {
+        "shuffled",
+        "at random",
+        "at random by shares",
+        "always the commonest",
+        "always ties",
+        "always takes the first",
+        "the base rate",
+    }
     assert not any(bad.get(name) for name in blind)
 
 

@@ -22,8 +22,14 @@ from voirdire.study import Margins
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 SYSTEMS, ITEMS = 5, 150
 HONEST = (
-    "perfect", "sharp", "lenient", "peer", "same person", "third of a view", "half of a view",
-)  # fmt: skip
+    "perfect",
+    "sharp",
+    "lenient",
+    "peer",
+    "same person",
+    "third of a view",
+    "half of a view",
+)
 USES = ("order", "score", "single", "estimate")
 
 
@@ -65,9 +71,15 @@ def case(people, judge, name="judge"):
     system, item = (part.ravel() for part in np.indices((SYSTEMS, ITEMS)))
     humans = people.reshape(len(people), -1)
     return Case(
-        name, "tone", ("a", "b", "c")[: len(people)], judge.reshape(1, -1), humans, item, 4.0,
+        name,
+        "tone",
+        ("a", "b", "c")[: len(people)],
+        judge.reshape(1, -1),
+        humans,
+        item,
+        4.0,
         systems=system,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

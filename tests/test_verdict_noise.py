@@ -16,10 +16,18 @@ def ground(humans, judge):
     raters, systems, items = humans.shape
     system, item = (part.ravel() for part in np.indices((systems, items)))
     return ScoreGround(
-        Case("judge", "tone", tuple(map(str, range(raters))), judge.reshape(1, -1),
-             humans.reshape(raters, -1), item, 4.0, systems=system),
+        Case(
+            "judge",
+            "tone",
+            tuple(map(str, range(raters))),
+            judge.reshape(1, -1),
+            humans.reshape(raters, -1),
+            item,
+            4.0,
+            systems=system,
+        ),
         Margins(),
-    )  # fmt: skip
+    )
 
 
 def found(key, humans, judge):

@@ -113,8 +113,11 @@ def test_a_system_of_one_item_has_no_error_and_so_no_verdict():
     assert found["score"][1] == "few in system"
     step = found["score"][2]
     assert (step.action, step.needed, step.now, step.unit) == (
-        "rate more", 5, 1, "items of each system",
-    )  # fmt: skip
+        "rate more",
+        5,
+        1,
+        "items of each system",
+    )
 
 
 def test_a_system_of_its_own_for_every_item_tells_nothing_within_systems():
@@ -255,9 +258,14 @@ def test_nobody_is_careless_for_want_of_another_human_to_be_compared_with():
         own = slice(20 * k, 20 * k + 20)
         humans[1 + k, own] = 0.1 * truth[own] + rng.normal(size=20)
     case = Case(
-        "judge", "tone", tuple(f"h{k}" for k in range(11)), truth[None], humans,
-        np.arange(200), 4.0,
-    )  # fmt: skip
+        "judge",
+        "tone",
+        tuple(f"h{k}" for k in range(11)),
+        truth[None],
+        humans,
+        np.arange(200),
+        4.0,
+    )
     alone = within.follows_others(case.panel(), 0)
     assert 0.1 < alone.bound(0.975) < 1 / 3
     assert ScoreGround(case, Margins()).careless == ()

@@ -239,9 +239,11 @@ def test_a_component_is_yes_exactly_where_its_p_says_so():
     kinds = ("good", "lenient", "noisy", "flat", "partisan", "one system", "blind with noise")
     people = simulate_panel(5, 120, 4, kinds=kinds)
     found = voirdire.examine(
-        tidy_ratings(people, "tone"), reference=["human-1", "human-2", "human-3"], resamples=0,
+        tidy_ratings(people, "tone"),
+        reference=["human-1", "human-2", "human-3"],
+        resamples=0,
         gate=4,
-    )  # fmt: skip
+    )
     states = set()
     for evidence in found.evidence:
         for part in evidence.components:

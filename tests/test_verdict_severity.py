@@ -31,9 +31,15 @@ def divided(seed, systems=10, items=120, own=SEVERITY):
     judge = quality + rng.normal(0, 0.6, quality.shape)
     system, item = (part.ravel() for part in np.indices(quality.shape))
     case = Case(
-        "judge", "tone", tuple("abcd"), judge.reshape(1, -1), humans.reshape(4, -1), item, 4.0,
+        "judge",
+        "tone",
+        tuple("abcd"),
+        judge.reshape(1, -1),
+        humans.reshape(4, -1),
+        item,
+        4.0,
         systems=system,
-    )  # fmt: skip
+    )
     return ScoreGround(case, Margins()), quality.mean(axis=1)
 
 
@@ -66,8 +72,16 @@ def test_where_all_rate_all_nothing_changes():
     whole = found.case.humans.copy()
     rng = np.random.default_rng(0)
     whole = np.where(np.isnan(whole), rng.normal(3, 1, whole.shape), whole)
-    case = Case("judge", "tone", tuple("abcd"), found.case.scores, whole, found.case.items, 4.0,
-                systems=found.case.systems)  # fmt: skip
+    case = Case(
+        "judge",
+        "tone",
+        tuple("abcd"),
+        found.case.scores,
+        whole,
+        found.case.items,
+        4.0,
+        systems=found.case.systems,
+    )
     ground = ScoreGround(case, Margins())
     assert ground.levelled is ground.panel
 
@@ -77,8 +91,16 @@ def test_raters_who_share_no_response_are_named_and_levels_are_not_tested():
     humans = found.case.humans.copy()
     half = np.arange(humans.shape[1]) % 2 == 0
     humans[2:, half], humans[:2, ~half] = np.nan, np.nan
-    case = Case("judge", "tone", tuple("abcd"), found.case.scores, humans, found.case.items, 4.0,
-                systems=found.case.systems)  # fmt: skip
+    case = Case(
+        "judge",
+        "tone",
+        tuple("abcd"),
+        found.case.scores,
+        humans,
+        found.case.items,
+        4.0,
+        systems=found.case.systems,
+    )
     ground = ScoreGround(case, Margins())
     assert len(apart(ground.panel, ground.humans)) == 2
     for key in ("BIAS", "LEVEL", "SYS", "ORDER", "AGREE", "REVERSE"):
@@ -101,9 +123,15 @@ def paired(seed, linked, systems=4, items=100):
     judge = quality + rng.normal(0, 0.6, quality.shape)
     system, item = (part.ravel() for part in np.indices(quality.shape))
     return Case(
-        "judge", "tone", tuple("abcd"), judge.reshape(1, -1), humans.reshape(4, -1), item, 4.0,
+        "judge",
+        "tone",
+        tuple("abcd"),
+        judge.reshape(1, -1),
+        humans.reshape(4, -1),
+        item,
+        4.0,
         systems=system,
-    )  # fmt: skip
+    )
 
 
 def test_the_error_of_severities_is_that_of_leaving_each_item_out_and_estimating_again():
@@ -113,9 +141,12 @@ def test_the_error_of_severities_is_that_of_leaving_each_item_out_and_estimating
     for item in range(100):
         kept = case.items != item
         part = replace(
-            case, scores=case.scores[:, kept], humans=case.humans[:, kept],
-            items=case.items[kept], systems=case.systems[kept],
-        )  # fmt: skip
+            case,
+            scores=case.scores[:, kept],
+            humans=case.humans[:, kept],
+            items=case.items[kept],
+            systems=case.systems[kept],
+        )
         again.append(ScoreGround(part, Margins()).means.human)
     off = np.array(again) - np.mean(again, axis=0)
     slow = np.sqrt(99 / 100 * (off**2).sum(axis=0))

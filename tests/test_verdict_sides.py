@@ -34,9 +34,16 @@ def labelled(seed, sensitivity, specificity, each, *, told=True, passing=0.9, n=
         chances[judge == side] = (~np.isnan(labels))[judge == side].mean()
     labels = np.where(np.isnan(labels), np.nan, truth)
     case = Case(
-        "judge", "pass", ("human",), judge[None], labels[None], np.arange(n), 1.0,
-        gate=GateRule(1.0, 0.8, 0.8, by_default=True), chances=chances if told else None,
-    )  # fmt: skip
+        "judge",
+        "pass",
+        ("human",),
+        judge[None],
+        labels[None],
+        np.arange(n),
+        1.0,
+        gate=GateRule(1.0, 0.8, 0.8, by_default=True),
+        chances=chances if told else None,
+    )
     return ScoreGround(case, Margins())
 
 
@@ -75,8 +82,17 @@ def test_other_uses_are_not_tested_with_such_labels():
     quality = rng.normal(3, 1, 400)
     humans, judge = quality + rng.normal(0, 0.6, (2, 400)), quality + rng.normal(0, 0.6, 400)
     chances = np.where(judge > 3, 0.2, 0.5)
-    case = Case("judge", "tone", ("a", "b"), judge[None], humans, np.arange(400), 4.0,
-                gate=GateRule(4.0), chances=chances)  # fmt: skip
+    case = Case(
+        "judge",
+        "tone",
+        ("a", "b"),
+        judge[None],
+        humans,
+        np.arange(400),
+        4.0,
+        gate=GateRule(4.0),
+        chances=chances,
+    )
     for use in ("single", "gate", "estimate"):
         made = decide(ScoreGround(case, Margins()), AskedUse(use, "these systems"))
         assert (made.state, made.reason) == ("not tested", "unequal chances"), use
@@ -103,9 +119,16 @@ def test_the_advice_is_a_command_whose_list_the_verdict_takes(tmp_path):
         15,
     )
     done = typed(
-        "plan", "pilot.csv", "--reference", "human", "--each", "60", "--draw", "next.csv",
+        "plan",
+        "pilot.csv",
+        "--reference",
+        "human",
+        "--each",
+        "60",
+        "--draw",
+        "next.csv",
         cwd=tmp_path,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert "responses that it fails" in done.stdout
     drawn = pl.read_csv(tmp_path / "next.csv")
@@ -137,13 +160,17 @@ def test_the_advice_can_be_typed_and_answers_are_read_beside_the_labels_before(t
     drawn = pl.read_csv(tmp_path / "next.csv").filter(decision="human")
     chances = drawn["label_probability"]
     answers = drawn.select(
-        "item", rater=pl.lit("human"), attribute=pl.lit("score").cast(pl.Categorical),
+        "item",
+        rater=pl.lit("human"),
+        attribute=pl.lit("score").cast(pl.Categorical),
         score=pl.Series([float(truth[int(item[1:])]) for item in drawn["item"]]),
-        origin=pl.lit("random").cast(pl.Enum(["random", "chosen"])), label_probability=chances,
-    )  # fmt: skip
+        origin=pl.lit("random").cast(pl.Enum(["random", "chosen"])),
+        label_probability=chances,
+    )
     answers.write_parquet(tmp_path / "answers.parquet")
-    done = typed("examine", "pilot.csv", "answers.parquet", "--reference", "human", "--json",
-                 cwd=tmp_path)  # fmt: skip
+    done = typed(
+        "examine", "pilot.csv", "answers.parquet", "--reference", "human", "--json", cwd=tmp_path
+    )
     gate = next(one for one in json.loads(done.stdout)["verdicts"] if one["use"] == "gate")
     assert gate["state"] in ("open", "no", "yes"), done.stderr
 

@@ -33,11 +33,18 @@ def case_of(panel, name, gate=4.0):
     system, item = (part.ravel() for part in np.indices((systems, items)))
     family = {str(k): bool(own) for k, own in enumerate(panel.family)} if systems > 1 else {}
     return Case(
-        name, "quality", tuple(map(str, range(raters))), panel.judges[name].reshape(1, -1),
-        panel.humans.reshape(raters, -1), item, 4.0, systems=system,
-        subgroups=np.where(panel.special, "special", "common")[item], family=family,
+        name,
+        "quality",
+        tuple(map(str, range(raters))),
+        panel.judges[name].reshape(1, -1),
+        panel.humans.reshape(raters, -1),
+        item,
+        4.0,
+        systems=system,
+        subgroups=np.where(panel.special, "special", "common")[item],
+        family=family,
         gate=GateRule(gate),
-    )  # fmt: skip
+    )
 
 
 def states(case):
@@ -220,8 +227,11 @@ def test_one_column_of_labels_is_repeated_only_by_equal_scores_throughout():
     case = Case("judge", "right", ("labels",), labels[None], labels[None], np.arange(25), 1.0)
     (found,) = copied_humans(case)
     assert (found.human, found.equal, found.shared, math.isnan(found.most)) == (
-        "labels", 25, 25, True,
-    )  # fmt: skip
+        "labels",
+        25,
+        25,
+        True,
+    )
     once = labels.copy()
     once[3] = 0
     assert copied_humans(replace(case, scores=once[None])) == ()

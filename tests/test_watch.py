@@ -155,8 +155,11 @@ def test_weeks_without_labels_and_a_perfect_judge_are_taken():
     alike = [Period.of([1, 1, 1], [1, 2, 3])] * 6
     for one in watch(alike):
         assert (one.alarm, one.moved, one.evidence, str(one).split(":")[0]) == (
-            False, "", 1, "labels do not vary yet",
-        )  # fmt: skip
+            False,
+            "",
+            1,
+            "labels do not vary yet",
+        )
     # A first failure, and what is known is known.
     assert not math.isnan(watch([*alike, Period.of([1, 0, 1], [1, 2, 3])])[-1].mean)
 
@@ -207,9 +210,16 @@ def test_a_folder_is_watched_as_it_grows_and_files_may_go(tmp_path):
     (section,) = watching_sections(again)
     assert "The system moved" in section.text
     # Where it is as likely as not that the judge moved as well, that is said.
-    company = replace(again, periods=(*again.periods[:-1], replace(
-        again.periods[-1], known=replace(again.now, moved="system", other=0.83),
-    )))  # fmt: skip
+    company = replace(
+        again,
+        periods=(
+            *again.periods[:-1],
+            replace(
+                again.periods[-1],
+                known=replace(again.now, moved="system", other=0.83),
+            ),
+        ),
+    )
     assert "That the judge moved as well is 83.0 % likely." in watching_sections(company)[0].text
     gate = voirdire(*asked, "--require", "alarm<=0", cwd=tmp_path)
     assert gate.returncode == 4

@@ -61,10 +61,12 @@ def test_wholes_and_first_wrong_steps_are_those_of_a_plain_count():
             for sure, good in ((True, True), (True, False), (False, True), (False, False))
         )
     first = {
-        run: tuple(next((at for at, s in enumerate(side[run][0]) if not s), None)
-                   for side in (judge, people))
+        run: tuple(
+            next((at for at, s in enumerate(side[run][0]) if not s), None)
+            for side in (judge, people)
+        )
         for run in people
-    }  # fmt: skip
+    }
     (one,) = found.first
     assert one.n == 60
     assert one.exact == pytest.approx(np.mean([a == b for a, b in first.values()]))
@@ -105,23 +107,33 @@ def test_the_interval_of_first_wrong_steps_covers_the_truth_with_clusters():
         rng = np.random.default_rng(seed)
         hit = np.repeat(rng.random(40) < 0.7, 2)
         rows = [
-            (f"r{run} step {at}", rater, "fine", float(at != 1 + (rater == "gpt" and not ok)),
-             f"c{run // 2}")
-            for run, ok in enumerate(hit) for at in (1, 2) for rater in ("ann", "gpt")
-        ]  # fmt: skip
+            (
+                f"r{run} step {at}",
+                rater,
+                "fine",
+                float(at != 1 + (rater == "gpt" and not ok)),
+                f"c{run // 2}",
+            )
+            for run, ok in enumerate(hit)
+            for at in (1, 2)
+            for rater in ("ann", "gpt")
+        ]
         table = pl.DataFrame(
             rows, schema=["item", "rater", "attribute", "score", "cluster"], orient="row"
         )
         from voirdire.examining.wholes import first_wrong
 
         wide = table.with_columns(
-            conversation=pl.col("item").str.extract(r"^(r\d+)"), system=pl.lit(""),
-            position=pl.col("item").str.extract(r"(\d+)$").cast(pl.Int64), right=pl.col("score") > 0,
-        )  # fmt: skip
+            conversation=pl.col("item").str.extract(r"^(r\d+)"),
+            system=pl.lit(""),
+            position=pl.col("item").str.extract(r"(\d+)$").cast(pl.Int64),
+            right=pl.col("score") > 0,
+        )
         both = wide.filter(rater="gpt").join(
             wide.filter(rater="ann").select("conversation", "position", "right"),
-            on=["conversation", "position"], suffix="_beside",
-        )  # fmt: skip
+            on=["conversation", "position"],
+            suffix="_beside",
+        )
         found = first_wrong(both, "gpt", "ann", "fine", "step", 0.95)
         inside += found.interval.low <= 0.7 <= found.interval.high
         total += 1
@@ -169,8 +181,9 @@ def labelled(path, words):
     """The steps and runs of `ratings` in words, in a table without a number."""
     table = ratings(40, 4, 5, lambda truth, rng: truth ^ (rng.random(truth.size) < 0.15))
     wrong, right = words
-    rows = table.with_columns(label=pl.when(pl.col("score") > 0).then(pl.lit(right))
-                              .otherwise(pl.lit(wrong)))  # fmt: skip
+    rows = table.with_columns(
+        label=pl.when(pl.col("score") > 0).then(pl.lit(right)).otherwise(pl.lit(wrong))
+    )
     rows.select("item", "rater", "attribute", "label", "cluster").write_csv(path)
     return table
 

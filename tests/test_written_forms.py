@@ -33,9 +33,12 @@ def rows(names=NAMES):
         for who, shift in (("human", 0), (names[0], 1), (names[1], 2), (names[2], 3)):
             for attribute in (names[3], names[7]):
                 yield (
-                    f"{names[at % len(names)]}{at}", names[4 + at % 3], who, attribute,
+                    f"{names[at % len(names)]}{at}",
+                    names[4 + at % 3],
+                    who,
+                    attribute,
                     1 + (at * 7 + shift * at) % 5,
-                )  # fmt: skip
+                )
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +122,19 @@ def test_a_gate_in_every_form(source, tmp_path):
     lock = tmp_path / "judge.lock"
     made = invoke(["gate", "freeze", source, "--reference", "human", "--as", lock])
     assert made.exit_code == 0, made.output
-    invoke([
-        "gate", "check", source, "--lock", lock,
-        "--junit", tmp_path / "gate.xml", "--markdown", tmp_path / "gate.md",
-    ])  # fmt: skip
+    invoke(
+        [
+            "gate",
+            "check",
+            source,
+            "--lock",
+            lock,
+            "--junit",
+            tmp_path / "gate.xml",
+            "--markdown",
+            tmp_path / "gate.md",
+        ]
+    )
     for name in ("gate.xml", "gate.md"):
         check(tmp_path / name)
 

@@ -56,10 +56,14 @@ def build_encoder(folder, texts: list[str], positions: int = 64) -> str:
     pieces.save_model(str(folder))
     tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=positions)
     config = BertConfig(
-        vocab_size=tokenizer.vocab_size, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=64, max_position_embeddings=positions,
+        vocab_size=tokenizer.vocab_size,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=positions,
         initializer_range=0.1,  # wide, so that a few epochs are enough to learn words
-    )  # fmt: skip
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         BertModel(config).save_pretrained(folder)

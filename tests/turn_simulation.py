@@ -70,9 +70,17 @@ def true_mean(draws: int = 4_000_000) -> float:
 def _case(talks: Talks, judge) -> Case:
     names = tuple(map(str, range(len(talks.humans))))
     return Case(
-        "judge", "quality", names, judge[None], talks.humans, np.arange(judge.size), 4.0,
-        systems=talks.systems, clusters=talks.clusters, gate=GateRule(4.0),
-    )  # fmt: skip
+        "judge",
+        "quality",
+        names,
+        judge[None],
+        talks.humans,
+        np.arange(judge.size),
+        4.0,
+        systems=talks.systems,
+        clusters=talks.clusters,
+        gate=GateRule(4.0),
+    )
 
 
 def _covers(values, clusters, truth: float) -> bool:
@@ -116,8 +124,9 @@ def counted(
         found.sets += 1
         judge, humans, alone = talks.exchangeable, talks.humans, np.arange(talks.last.size)
         apart = np.abs(judge - humans).mean(axis=0)
-        among = np.mean([np.abs(humans[a] - humans[b])
-                         for a in range(people) for b in range(a)], axis=0)  # fmt: skip
+        among = np.mean(
+            [np.abs(humans[a] - humans[b]) for a in range(people) for b in range(a)], axis=0
+        )
         gaps = {"bias": judge - humans.mean(axis=0), "apart": apart - among}
         labels = np.where(talks.clusters < max(8, clients // 3), humans.mean(axis=0), np.nan)
         ways = {"clustered": talks.clusters, **({"flat": alone} if judged else {})}

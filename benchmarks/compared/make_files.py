@@ -76,11 +76,13 @@ def pairs(rng):
         a, b = rng.choice(6, 2, replace=False)
         quality = strength[a] - strength[b] + rng.normal(0, 1)
         votes = [
-            "tie" if rng.random() < 0.1
-            else "model_a" if rng.random() < 1 / (1 + np.exp(-2 * quality - first))
+            "tie"
+            if rng.random() < 0.1
+            else "model_a"
+            if rng.random() < 1 / (1 + np.exp(-2 * quality - first))
             else "model_b"
             for first in (0.15, 0.6)
-        ]  # fmt: skip
+        ]
         rows.append((f"q{at}", f"v{at % 200}", f"m{a}", f"m{b}", *votes))
     head = ["item", "voter_id", "model_a", "model_b", "people", "gpt"]
     table("pairs.csv", head, rows)

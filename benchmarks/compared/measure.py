@@ -44,8 +44,10 @@ PEERS = {
 
 def lines_of(path):
     """Lines that a user writes: neither blank nor a comment."""
-    return sum(bool(one.strip()) and not one.strip().startswith("#")
-               for one in path.read_text("utf-8").splitlines())  # fmt: skip
+    return sum(
+        bool(one.strip()) and not one.strip().startswith("#")
+        for one in path.read_text("utf-8").splitlines()
+    )
 
 
 def place_of(venvs, name):
@@ -97,8 +99,10 @@ def version_of(bin_folder, name):
 
 def main():
     venvs, out = Path(sys.argv[1]), Path(sys.argv[2])
-    lines = ["| files | tool | what it says | processor s | lines | script |",
-             "|---|---|---|---:|---:|---|"]  # fmt: skip
+    lines = [
+        "| files | tool | what it says | processor s | lines | script |",
+        "|---|---|---|---:|---:|---|",
+    ]
     for name, (tool, word) in PEERS.items():
         if sys.argv[3:] and name not in sys.argv[3:]:
             continue

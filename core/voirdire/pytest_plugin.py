@@ -132,12 +132,14 @@ def _gate_items(session: pytest.Session, config: pytest.Config, path: Path) -> l
     today = Today(config, path, str(source), lock)
     return [
         GateItem.from_parent(
-            session, name=f"{path.name}::{judge.name}[{attribute}]", today=today,
+            session,
+            name=f"{path.name}::{judge.name}[{attribute}]",
+            today=today,
             key=(judge.name, attribute),
         )
         for judge in lock.judges
         for attribute in lock.attributes
-    ]  # fmt: skip
+    ]
 
 
 class UnlikeLockError(Exception):

@@ -54,8 +54,9 @@ def single() -> None:
     """Single responses of one system: the judge follows them, or it only knows the system."""
     axes, write = drawn("single", "Single: does it read the response?", "person's score", "score")
     human = rng.normal(3, 0.8, 60)
-    axes.plot(human, 0.8 * human + 0.6 + rng.normal(0, 0.35, 60), "o", ms=3, color=JUDGE,
-              label="reads it")  # fmt: skip
+    axes.plot(
+        human, 0.8 * human + 0.6 + rng.normal(0, 0.35, 60), "o", ms=3, color=JUDGE, label="reads it"
+    )
     axes.plot(human, 3 + rng.normal(0, 0.25, 60), "x", ms=4, color="#b0563a", label="does not")
     axes.legend(frameon=False, fontsize=8)
     write()
@@ -76,8 +77,9 @@ def gate() -> None:
 def estimate() -> None:
     """Labels alone, the judge alone, and both together."""
     axes, write = drawn("estimate", "Estimate: do labels count for more?", "mean of people", "")
-    for place, (name, at, half) in enumerate((("both", 3.42, 0.09), ("judge alone", 3.71, 0.04),
-                                              ("50 labels", 3.45, 0.17))):  # fmt: skip
+    for place, (name, at, half) in enumerate(
+        (("both", 3.42, 0.09), ("judge alone", 3.71, 0.04), ("50 labels", 3.45, 0.17))
+    ):
         axes.errorbar([at], [place], xerr=half, fmt="o", color=JUDGE, capsize=3, label=name)
     axes.axvline(3.4, color=INK, lw=0.8, ls=":")
     axes.set_yticks(range(3), ["both", "judge alone", "50 labels"])

@@ -47,9 +47,11 @@ def worded(folder: Path) -> voirdire.Examination:
     path = folder / "tickets.csv"
     pl.DataFrame({"ticket": [f"t{k}" for k in range(400)], **columns}).write_csv(path)
     return voirdire.examine(
-        path, reference=["ann", "ben"],
-        read=voirdire.ReadOptions(judge=("gpt",), item="ticket", kind="label"), resamples=0,
-    )  # fmt: skip
+        path,
+        reference=["ann", "ben"],
+        read=voirdire.ReadOptions(judge=("gpt",), item="ticket", kind="label"),
+        resamples=0,
+    )
 
 
 def compared(folder: Path) -> voirdire.Examination:

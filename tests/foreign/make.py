@@ -70,13 +70,17 @@ def mlflow() -> None:
                 span.set_outputs({"answer": answer})
             tool.flush_trace_async_logging()
             for kind, who, score in (
-                ("HUMAN", "ann@example.org", human), ("LLM_JUDGE", "gpt-4o", judge)
-            ):  # fmt: skip
+                ("HUMAN", "ann@example.org", human),
+                ("LLM_JUDGE", "gpt-4o", judge),
+            ):
                 source = AssessmentSource(source_type=kind, source_id=who)
                 tool.log_feedback(
-                    trace_id=span.trace_id, name="helpful", value=score, source=source,
+                    trace_id=span.trace_id,
+                    name="helpful",
+                    value=score,
+                    source=source,
                     rationale="as a reader" if kind == "HUMAN" else "It answers.",
-                )  # fmt: skip
+                )
         traces = [json.loads(each.to_json()) for each in tool.search_traces(return_type="list")]
         table = json.loads(tool.search_traces().to_json(orient="records", default_handler=str))
     for each in traces:  # what names this machine, and the spans, which are not read
@@ -172,8 +176,15 @@ def inspect_ai() -> None:
         model = get_model("mockllm/model", custom_outputs=outputs(answers), memoize=False)
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)  # no path and no revision of a repository in the log
-            (log,) = evaluate(task, model=model, log_dir=folder, log_format=form, display="none",
-                          max_samples=1, log_realtime=False)  # fmt: skip
+            (log,) = evaluate(
+                task,
+                model=model,
+                log_dir=folder,
+                log_format=form,
+                display="none",
+                max_samples=1,
+                log_realtime=False,
+            )
             if log.status != "success":
                 raise SystemExit(log.error)
             for sample in log.samples:  # what happened inside is most of a log, and no rating
@@ -386,8 +397,13 @@ def _label_studio(ada: Annotator, ben: Annotator) -> None:
         ada.call("POST", "/api/predictions", {"task": at, **task["prediction"]})
     data = {"prompt": "Which is clearer?", "one": "No.", "two": "No food, please."}
     pairs, pair_ids = ada.project("pairs", PAIR_LABELS, [data] * 4)
-    chosen = {"id": "r", "type": "pairwise", "from_name": "pair", "to_name": "one,two",
-              "value": {"selected": "right"}}  # fmt: skip
+    chosen = {
+        "id": "r",
+        "type": "pairwise",
+        "from_name": "pair",
+        "to_name": "one,two",
+        "value": {"selected": "right"},
+    }
     for at in pair_ids:
         ada.call("POST", f"/api/tasks/{at}/annotations/", {"result": [chosen]})
     (HERE / "label_studio").mkdir(exist_ok=True)
@@ -428,11 +444,23 @@ def _task(at, row):
 
     def results(stars, tone):
         return [
-            {"id": "s", "type": "rating", "from_name": "help", "to_name": "answer",
-             "origin": "manual", "value": {"rating": stars}},
-            {"id": "t", "type": "choices", "from_name": "tone", "to_name": "answer",
-             "origin": "manual", "value": {"choices": [tone]}},
-        ]  # fmt: skip
+            {
+                "id": "s",
+                "type": "rating",
+                "from_name": "help",
+                "to_name": "answer",
+                "origin": "manual",
+                "value": {"rating": stars},
+            },
+            {
+                "id": "t",
+                "type": "choices",
+                "from_name": "tone",
+                "to_name": "answer",
+                "origin": "manual",
+                "value": {"choices": [tone]},
+            },
+        ]
 
     annotations = [
         {
@@ -487,24 +515,44 @@ def langfuse() -> None:
     old, new = [], []
     for n, (ticket, *_) in enumerate(QUESTIONS):
         for kind, stars, who in (("ANNOTATION", STARS[n][0], "u1"), ("EVAL", 4, None)):
-            named = base | {"id": f"{kind}-{n}", "name": "help", "source": kind, "value": stars,
-                            "author_user_id": who}  # fmt: skip
+            named = base | {
+                "id": f"{kind}-{n}",
+                "name": "help",
+                "source": kind,
+                "value": stars,
+                "author_user_id": who,
+            }
             old.append(api.Score_Numeric(**named, trace_id=ticket))
             subject = {"kind": "trace", "id": ticket}
             new.append(api.ScoreV3_Numeric(**named, project_id="p", subject=subject))
-        tone = base | {"id": f"tone-{n}", "name": "tone", "source": "ANNOTATION",
-                       "author_user_id": "u1"}  # fmt: skip
+        tone = base | {
+            "id": f"tone-{n}",
+            "name": "tone",
+            "source": "ANNOTATION",
+            "author_user_id": "u1",
+        }
         old.append(
             api.Score_Categorical(**tone, trace_id=ticket, value=0, string_value=TONES[n][0])
         )
-        new.append(api.ScoreV3_Categorical(
-            **tone, project_id="p", value=TONES[n][0],
-            subject={"kind": "observation", "id": ticket, "trace_id": f"trace-{n}"},
-        ))  # fmt: skip
-    new.append(api.ScoreV3_Boolean(
-        **base, id="s", name="done", source="API", value=True, project_id="p",
-        subject={"kind": "session", "id": "s1"},
-    ))  # fmt: skip
+        new.append(
+            api.ScoreV3_Categorical(
+                **tone,
+                project_id="p",
+                value=TONES[n][0],
+                subject={"kind": "observation", "id": ticket, "trace_id": f"trace-{n}"},
+            )
+        )
+    new.append(
+        api.ScoreV3_Boolean(
+            **base,
+            id="s",
+            name="done",
+            source="API",
+            value=True,
+            project_id="p",
+            subject={"kind": "session", "id": "s1"},
+        )
+    )
     (HERE / "langfuse").mkdir(exist_ok=True)
     for name, scores in (("scores_v2", old), ("scores_v3", new)):
         sent = {"data": [json.loads(one.json()) for one in scores], "meta": {"limit": 50}}
@@ -520,17 +568,34 @@ def langsmith() -> None:
     for n, (_, question, _, answer, _) in enumerate(QUESTIONS):
         run, example = uuid.UUID(int=100 + n), uuid.UUID(int=200 + n)
         stats = {"correct": {"n": 1, "avg": float(n < 3)}, "help": {"n": 2, "avg": 3.5}}
-        runs.append(schemas.Run(
-            id=run, name="desk", start_time=at, run_type="chain", trace_id=run,
-            session_id=uuid.UUID(int=9), reference_example_id=example, feedback_stats=stats,
-            inputs={"question": question}, outputs={"answer": answer},
-        ))  # fmt: skip
+        runs.append(
+            schemas.Run(
+                id=run,
+                name="desk",
+                start_time=at,
+                run_type="chain",
+                trace_id=run,
+                session_id=uuid.UUID(int=9),
+                reference_example_id=example,
+                feedback_stats=stats,
+                inputs={"question": question},
+                outputs={"answer": answer},
+            )
+        )
         for kind, who, stars in (("app", uuid.UUID(int=1), STARS[n][0]), ("model", None, 4)):
-            feedback.append(schemas.Feedback(
-                id=uuid.uuid5(run, kind), created_at=at, modified_at=at, run_id=run, trace_id=run,
-                key="help", score=stars, session_id=uuid.UUID(int=9),
-                feedback_source=schemas.FeedbackSourceBase(type=kind, user_id=who),
-            ))  # fmt: skip
+            feedback.append(
+                schemas.Feedback(
+                    id=uuid.uuid5(run, kind),
+                    created_at=at,
+                    modified_at=at,
+                    run_id=run,
+                    trace_id=run,
+                    key="help",
+                    score=stars,
+                    session_id=uuid.UUID(int=9),
+                    feedback_source=schemas.FeedbackSourceBase(type=kind, user_id=who),
+                )
+            )
     (HERE / "langsmith").mkdir(exist_ok=True)
     for name, made in (("runs", runs), ("feedback", feedback)):
         lines = [one.model_dump_json(exclude_none=False) for one in made]
@@ -544,11 +609,13 @@ def langsmith_experiment() -> None:
     said = {question: (answer, n) for n, (_, question, _, answer, _) in enumerate(QUESTIONS)}
     examples = [
         schemas.Example(
-            id=uuid.UUID(int=200 + n), inputs={"question": question, "ticket": ident},
-            outputs={"answer": answer}, dataset_id=uuid.UUID(int=1),
+            id=uuid.UUID(int=200 + n),
+            inputs={"question": question, "ticket": ident},
+            outputs={"answer": answer},
+            dataset_id=uuid.UUID(int=1),
         )
         for n, (ident, question, _, answer, _) in enumerate(QUESTIONS)
-    ]  # fmt: skip
+    ]
 
     def helpful(run: Any, example: Any) -> dict[str, Any]:
         return {"key": "helpful", "score": STARS[said[run.inputs["question"]][1]][0]}
@@ -557,10 +624,12 @@ def langsmith_experiment() -> None:
         return {"key": "tone", "value": ("warm", "curt")[said[run.inputs["question"]][1] % 2]}
 
     done = evaluate(
-        lambda inputs: {"answer": said[inputs["question"]][0]}, data=examples,
-        evaluators=[helpful, tone], upload_results=False,
+        lambda inputs: {"answer": said[inputs["question"]][0]},
+        data=examples,
+        evaluators=[helpful, tone],
+        upload_results=False,
         client=Client(api_key="none", api_url="http://localhost:1"),
-    )  # fmt: skip
+    )
     table = done.to_pandas()
     table["execution_time"], table["id"] = 0.1, [str(uuid.UUID(int=300 + n)) for n in range(4)]
     table.sort_values("example_id").to_csv(HERE / "langsmith" / "experiment.csv", index=False)
@@ -579,8 +648,13 @@ def braintrust() -> None:
         {"input": {"question": question}, "expected": answer, "metadata": {"ticket": ident}}
         for ident, question, _, answer, _ in QUESTIONS
     ]
-    done = Eval("desk", data=cases, task=lambda asked: said[asked["question"]][0],
-                scores=[helpful], no_send_logs=True)  # fmt: skip
+    done = Eval(
+        "desk",
+        data=cases,
+        task=lambda asked: said[asked["question"]][0],
+        scores=[helpful],
+        no_send_logs=True,
+    )
     (HERE / "braintrust").mkdir(exist_ok=True)
     (HERE / "braintrust" / "eval.json").write_text(
         json.dumps(done.as_dict(), default=str, indent=1)
@@ -593,8 +667,12 @@ def braintrust() -> None:
                     pass
                 with span.start_span(name="helpful", type="score") as scorer:
                     scorer.log(output={"score": STARS[n][0] / 5}, metadata={"why": "invented"})
-                span.log(output=QUESTIONS[n][3], expected=case["expected"],
-                         metadata=case["metadata"], scores={"helpful": STARS[n][0] / 5})  # fmt: skip
+                span.log(
+                    output=QUESTIONS[n][3],
+                    expected=case["expected"],
+                    metadata=case["metadata"],
+                    scores={"helpful": STARS[n][0] / 5},
+                )
         events = kept.pop()
     # Without the path of this machine.
     lines = [json.dumps({k: v for k, v in one.items() if k != "context"}) for one in events]
@@ -615,13 +693,19 @@ def trulens() -> None:
     def brevity(answer: str) -> float:
         return round(1 / len(answer.split()), 3)
 
-    feedbacks = [Feedback(relevance, name="Relevance").on_input_output(),
-                 Feedback(brevity, name="Brevity").on_output()]  # fmt: skip
+    feedbacks = [
+        Feedback(relevance, name="Relevance").on_input_output(),
+        Feedback(brevity, name="Brevity").on_output(),
+    ]
     with tempfile.TemporaryDirectory() as folder:
         session = TruSession(database_url=f"sqlite:///{folder}/t.sqlite")
         for at, version in enumerate(("a", "b")):
-            app = TruVirtual(app_name="desk", app_version=version,
-                             app=VirtualApp({"llm": version}), feedbacks=feedbacks)  # fmt: skip
+            app = TruVirtual(
+                app_name="desk",
+                app_version=version,
+                app=VirtualApp({"llm": version}),
+                feedbacks=feedbacks,
+            )
             for _, question, _, *answers in QUESTIONS:
                 app.add_record(
                     VirtualRecord(main_input=question, main_output=answers[at], calls={})
@@ -642,14 +726,19 @@ def ragas() -> None:
     from ragas.metrics import ExactMatch, NonLLMStringSimilarity
 
     samples = [
-        {"user_input": question, "response": answers[n % 2], "reference": answers[0],
-         "retrieved_contexts": [f"It says: {expected}."]}
+        {
+            "user_input": question,
+            "response": answers[n % 2],
+            "reference": answers[0],
+            "retrieved_contexts": [f"It says: {expected}."],
+        }
         for n, (_, question, expected, *answers) in enumerate(QUESTIONS)
-    ]  # fmt: skip
+    ]
     done = evaluate(
-        EvaluationDataset.from_list(samples), metrics=[ExactMatch(), NonLLMStringSimilarity()],
+        EvaluationDataset.from_list(samples),
+        metrics=[ExactMatch(), NonLLMStringSimilarity()],
         show_progress=False,
-    )  # fmt: skip
+    )
     (HERE / "ragas").mkdir(exist_ok=True)
     table = done.to_pandas()
     table.to_csv(HERE / "ragas" / "scores.csv", index=False)
@@ -708,10 +797,24 @@ def promptfoo() -> None:
         quiet["PROMPTFOO_DISABLE_REDTEAM_REMOTE_GENERATION"] = "1"
         env = {**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": folder}
         subprocess.run(
-            [*command, "eval", "-c", "promptfooconfig.json", "-o", "results.json",
-             "-o", "results.csv", "--no-cache", "--no-table", "-j", "1"],
-            cwd=folder, env=env, check=False,
-        )  # fmt: skip
+            [
+                *command,
+                "eval",
+                "-c",
+                "promptfooconfig.json",
+                "-o",
+                "results.json",
+                "-o",
+                "results.csv",
+                "--no-cache",
+                "--no-table",
+                "-j",
+                "1",
+            ],
+            cwd=folder,
+            env=env,
+            check=False,
+        )
         shutil.copy(Path(folder, "results.csv"), HERE / "promptfoo" / f"results{MARK}.csv")
         _keep(Path(folder, "results.json"), f"results{MARK}.json")
         page = subprocess.Popen([*command, "view", "-n", "-p", "15500"], cwd=folder, env=env)
@@ -721,8 +824,9 @@ def promptfoo() -> None:
             page.terminate()
             page.wait()
         for words in (["export", "eval", run], ["export", run]):  # the second before 0.115
-            done = subprocess.run([*command, *words, "-o", "rated.json"], cwd=folder, env=env,
-                                  check=False)  # fmt: skip
+            done = subprocess.run(
+                [*command, *words, "-o", "rated.json"], cwd=folder, env=env, check=False
+            )
             if done.returncode == 0:
                 break
         _keep(Path(folder, "rated.json"), f"results_rated{MARK}.json")

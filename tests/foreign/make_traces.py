@@ -112,10 +112,15 @@ def opentelemetry():  # noqa: PLR0915 - one file after another
             "arguments": {"q": asked},
         }
         result = {"type": "tool_call_response", "id": f"call_{at}", "response": got}
-        root = tracer.start_span("invoke_agent help", start_time=now, attributes={
-            "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "help",
-            "gen_ai.conversation.id": f"c{at // 2}",
-        })  # fmt: skip
+        root = tracer.start_span(
+            "invoke_agent help",
+            start_time=now,
+            attributes={
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "help",
+                "gen_ai.conversation.id": f"c{at // 2}",
+            },
+        )
         inside = trace.set_span_in_context(root)
         plan = tracer.start_span("chat small", inside, start_time=now + SECOND, attributes={
             "gen_ai.operation.name": "chat", "gen_ai.request.model": "small",
@@ -242,11 +247,22 @@ def _openinference_spans(spans, mark, *, annotated):
     def notes(name, values, scope):
         if not annotated:
             return {}
-        return oi.get_annotation_attributes(scope=scope, annotations=[
-            {"name": name, "score": float(value), "label": "right" if value == "1" else "wrong",
-             "annotator_kind": kind, "identifier": who, "explanation": f"{who} says so"}
-            for who, kind, value in zip(("ann", "gpt-4o"), ("HUMAN", "LLM"), values, strict=True)
-        ])  # fmt: skip
+        return oi.get_annotation_attributes(
+            scope=scope,
+            annotations=[
+                {
+                    "name": name,
+                    "score": float(value),
+                    "label": "right" if value == "1" else "wrong",
+                    "annotator_kind": kind,
+                    "identifier": who,
+                    "explanation": f"{who} says so",
+                }
+                for who, kind, value in zip(
+                    ("ann", "gpt-4o"), ("HUMAN", "LLM"), values, strict=True
+                )
+            ],
+        )
 
     for at, (question, asked, got, answer, person, model) in enumerate(RUNS):
         now = START + 60 * at * SECOND
@@ -353,14 +369,24 @@ def inspect_ai():
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     task = Task(
         name="help_desk",
-        dataset=MemoryDataset([Sample(id=f"q{n}", input=q, target=a) for n, (q, _, _, a, *_) in enumerate(RUNS)]),
-        solver=agent(), scorer=resolved(),
-    )  # fmt: skip
+        dataset=MemoryDataset(
+            [Sample(id=f"q{n}", input=q, target=a) for n, (q, _, _, a, *_) in enumerate(RUNS)]
+        ),
+        solver=agent(),
+        scorer=resolved(),
+    )
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # no path and no revision of a repository in the log
         model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-        (log,) = evaluate(task, model=model, log_dir=folder, log_format="eval", display="none",
-                          max_samples=1, log_realtime=False)  # fmt: skip
+        (log,) = evaluate(
+            task,
+            model=model,
+            log_dir=folder,
+            log_format="eval",
+            display="none",
+            max_samples=1,
+            log_realtime=False,
+        )
         if log.status != "success":
             raise SystemExit(log.error)
         for n, (*_, person, _) in enumerate(RUNS):
@@ -408,8 +434,10 @@ def langgraph():
     answers = []
     for n, (_, asked, _, answer, *_) in enumerate(RUNS):
         call = {"name": "search", "args": {"q": asked}, "id": f"call_{n}"}
-        answers += [AIMessage("I look it up.", tool_calls=[call], id=f"m{n}-2"),
-                    AIMessage(answer, id=f"m{n}-4")]  # fmt: skip
+        answers += [
+            AIMessage("I look it up.", tool_calls=[call], id=f"m{n}-2"),
+            AIMessage(answer, id=f"m{n}-4"),
+        ]
     model = FakeMessagesListChatModel(responses=answers)
     HERE.mkdir(exist_ok=True)
     path = HERE / "langgraph_spans.jsonl"

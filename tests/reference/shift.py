@@ -9,10 +9,13 @@ def shifted_rows(here, other, *, farthest, shortest):
     found = set()
     for offset in [d for d in range(-farthest, farthest + 1) if d]:
         follows = [
-            here[i] and other[i] and here[i] != other[i]
-            and 0 <= i + offset < n and other[i] == here[i + offset]
+            here[i]
+            and other[i]
+            and here[i] != other[i]
+            and 0 <= i + offset < n
+            and other[i] == here[i + offset]
             for i in range(n)
-        ]  # fmt: skip
+        ]
         for start in range(n):
             for end in range(start + shortest, n + 1):
                 if all(follows[start:end]):

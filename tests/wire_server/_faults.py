@@ -167,9 +167,14 @@ async def not_an_answer(request: Any, seen: Seen, **_: Any) -> Any:
 
 
 async def raw(
-    request: Any, seen: Seen, status: int = 200, content: str | bytes = "",
-    kind: str = "application/json", headers: Any = None, **_: Any,
-) -> Any:  # fmt: skip
+    request: Any,
+    seen: Seen,
+    status: int = 200,
+    content: str | bytes = "",
+    kind: str = "application/json",
+    headers: Any = None,
+    **_: Any,
+) -> Any:
     """Any bytes under any status, content type and headers."""
     sent = content.encode() if isinstance(content, str) else content
     return web.Response(body=sent, status=status, headers={"Content-Type": kind, **(headers or {})})

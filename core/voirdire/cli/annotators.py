@@ -106,9 +106,14 @@ def annotators(
         if item_frame is not None and text in item_frame.columns and ident in item_frame.columns:
             texts = item_frame.rename({ident: "item", text: "text"}).select("item", "text")
         final = annotating.adjudicate(
-            annotations, primary, labels, rule=rule, secondary=secondary, texts=texts,
+            annotations,
+            primary,
+            labels,
+            rule=rule,
+            secondary=secondary,
+            texts=texts,
             keep=keep or (),
-        )  # fmt: skip
+        )
         sections.append(annotating.adjudicated_section(final))
         if out is not None:
             _write(annotating.with_items(final, item_frame, ident), out)

@@ -66,10 +66,11 @@ def audit(
             answer_of(
                 f"The audit found: {', '.join(told)}." if told else "Nothing odd was found.",
                 sentences=[f"{one.severity}: {one.message}" for one in findings[:MOST]],
-                states=dict(counts), more=max(len(findings) - MOST, 0),
+                states=dict(counts),
+                more=max(len(findings) - MOST, 0),
             ),
             {"findings": [asdict(finding) for finding in findings]},
-        )  # fmt: skip
+        )
     else:
         _print(findings)
     blocking = [finding for finding in findings if finding.severity == "blocking"]

@@ -80,12 +80,22 @@ def cascade(
     prices = dict(_price(text) for text in price)
     found = answered(
         lambda asked, named: correcting.cascade(
-            source, agree=agree, prices=prices, person=person, risk=risk, reference=named,
-            read=asked, on=on, tolerance=tolerance, gate=gate, seed=seed, remember=out is not None,
+            source,
+            agree=agree,
+            prices=prices,
+            person=person,
+            risk=risk,
+            reference=named,
+            read=asked,
+            on=on,
+            tolerance=tolerance,
+            gate=gate,
+            seed=seed,
+            remember=out is not None,
         ),
         read,
         reference,
-    )  # fmt: skip
+    )
     if out is not None:
         from voirdire.files import write_csv
 

@@ -113,10 +113,16 @@ def compare(
     )
     sections = changing.comparison_sections(comparison)
     show_sections(
-        "Two sources compared", "compared", sections, comparison, out, formats, as_json=as_json,
+        "Two sources compared",
+        "compared",
+        sections,
+        comparison,
+        out,
+        formats,
+        as_json=as_json,
         held=hold_gates(wanted, changing.comparison_values(comparison)),
         said=comparison_said(comparison),
-    )  # fmt: skip
+    )
 
 
 def two_names(option: str, given: list[str] | None) -> dict[str, str]:

@@ -186,10 +186,16 @@ def correct(
     )
     sections = correcting.correction_sections(correction)
     show_sections(
-        "Corrected numbers", "corrected", sections, correction, out, formats, as_json=as_json,
+        "Corrected numbers",
+        "corrected",
+        sections,
+        correction,
+        out,
+        formats,
+        as_json=as_json,
         held=hold_gates(wanted, correcting.correction_values(correction)),
         said=correction_said(correction),
-    )  # fmt: skip
+    )
 
 
 @takes_read_options()
@@ -219,12 +225,16 @@ def calibrate(
 
     made = answered(
         lambda asked, named: correcting.calibrate_ratings(
-            source, reference=named, read=asked, judges=judge or (), method=method,
+            source,
+            reference=named,
+            read=asked,
+            judges=judge or (),
+            method=method,
             simulate=simulate,
         ),
         read,
         reference,
-    )  # fmt: skip
+    )
     sections = correcting.calibration_sections(made.calibrations)
     show_sections(
         "Calibration", "calibration", sections, made.calibrations, out, formats, as_json=as_json
@@ -354,9 +364,15 @@ def plan(
 
     sections = correcting.plan_sections(label_plan, str(draw or ""))
     show_sections(
-        "Labels needed", "plan", sections, label_plan, out, formats, as_json=as_json,
+        "Labels needed",
+        "plan",
+        sections,
+        label_plan,
+        out,
+        formats,
+        as_json=as_json,
         said=plan_said(label_plan),
-    )  # fmt: skip
+    )
 
 
 @takes_read_options()
@@ -406,13 +422,22 @@ def escalate(
 
     escalation = answered(
         lambda asked, named: correcting.escalate(
-            source, agree=agree, risk=risk, reference=named, read=asked, judge=whose, on=on,
-            tolerance=tolerance, gate=gate, seed=seed, audit=audit,
+            source,
+            agree=agree,
+            risk=risk,
+            reference=named,
+            read=asked,
+            judge=whose,
+            on=on,
+            tolerance=tolerance,
+            gate=gate,
+            seed=seed,
+            audit=audit,
             remember=out is not None,
         ),
         read,
         reference,
-    )  # fmt: skip
+    )
     if out is not None:
         from voirdire.files import write_csv
 

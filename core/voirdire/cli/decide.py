@@ -97,18 +97,20 @@ def decide(
     wanted = gate_asked(gate)
     at = None if wanted is None else wanted.at
     found: Examination = answered(
-        lambda asked, named: examine(
-            source, reference=named, read=asked, gate=wanted, resamples=0
-        ), read, reference,
-    )  # fmt: skip
+        lambda asked, named: examine(source, reference=named, read=asked, gate=wanted, resamples=0),
+        read,
+        reference,
+    )
     acting = [one for one in found.verdicts if USES[one.use].acts]
     _check_gate(found, acting, gated=wanted is not None)
     named, asked = found.inputs.reference, read
     pairs = [pair_of(text) for text in compare or ()] or _two_systems(found)
-    corrected, why_not = _tried(lambda: correcting.correct(
-        source, reference=named, read=asked, gate=at, compare=pairs))  # fmt: skip
-    planned, no_plan = _tried(lambda: correcting.plan_labels(
-        source, [half_width], reference=named, read=asked, gate=at))  # fmt: skip
+    corrected, why_not = _tried(
+        lambda: correcting.correct(source, reference=named, read=asked, gate=at, compare=pairs)
+    )
+    planned, no_plan = _tried(
+        lambda: correcting.plan_labels(source, [half_width], reference=named, read=asked, gate=at)
+    )
     rates, differences = why_not, []
     if corrected is not None:
         scores, compared = _together(corrected.scores), _together(corrected.differences)
@@ -201,9 +203,10 @@ def _together(rows: Sequence[CorrectedScore]) -> tuple[CorrectedScore, ...]:
 
     pooled = {(one.attribute, one.group, one.against) for one in rows if one.judge == TOGETHER}
     return tuple(
-        one for one in rows
+        one
+        for one in rows
         if one.judge == TOGETHER or (one.attribute, one.group, one.against) not in pooled
-    )  # fmt: skip
+    )
 
 
 def _fewest(planned: LabelPlan) -> tuple[PlannedLabels, ...]:

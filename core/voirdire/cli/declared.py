@@ -63,9 +63,22 @@ RECORD: dict[str, Any] = {
 _UNSAID: tuple[Any, ...] = (None, "", [])
 _COMMAND = frozenset({"calls", "help", "examples", "notes", "benchmark", "says", "parameters"})
 _PARAMETER = frozenset(
-    {"kind", "help", "flags", "argument", "required", "repeat", "default", "shown", "choices",
-     "min", "max", "part", "metavar"}
-)  # fmt: skip
+    {
+        "kind",
+        "help",
+        "flags",
+        "argument",
+        "required",
+        "repeat",
+        "default",
+        "shown",
+        "choices",
+        "min",
+        "max",
+        "part",
+        "metavar",
+    }
+)
 
 
 def add_commands(app: Any, declared: Mapping[str, Any]) -> None:

@@ -132,13 +132,21 @@ def freeze(
     certified = None if cascade is None else read_certificate(cascade)
     frozen = answered(
         lambda asked, named: changing.freeze(
-            source, reference=named, read=asked, judges=judge or (), items=items,
-            margin=margin, alpha=alpha, looks=looks, one_in=one_in, cascade=certified,
+            source,
+            reference=named,
+            read=asked,
+            judges=judge or (),
+            items=items,
+            margin=margin,
+            alpha=alpha,
+            looks=looks,
+            one_in=one_in,
+            cascade=certified,
             seed=seed,
         ),
         read,
         reference,
-    )  # fmt: skip
+    )
     changing.write_lock(lock, frozen)
     anchors = sum(bool(one.humans) for one in frozen.canary)
     names = ", ".join(one.name for one in frozen.judges)
@@ -164,9 +172,14 @@ def freeze(
     told = f"Frozen in {lock}: {names}, on {count} responses."
     collect(
         answer_of(told, next=[step], sentences=[told, *warnings][:MOST]),
-        {"lock": str(lock), "judges": [one.name for one in frozen.judges], "responses": count,
-         "anchors": anchors, "warnings": list(warnings)},
-    )  # fmt: skip
+        {
+            "lock": str(lock),
+            "judges": [one.name for one in frozen.judges],
+            "responses": count,
+            "anchors": anchors,
+            "warnings": list(warnings),
+        },
+    )
 
 
 @takes_read_options()

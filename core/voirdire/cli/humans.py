@@ -119,9 +119,14 @@ def export(
     asked = {rater: len(ids) for rater, ids in done.plan.raters.items()}
     collect(
         answer_of(f"Wrote {len(done.sheets)} sheets for {len(asked)} raters in {out}."),
-        {"raters": asked, "sheets": [str(path) for path in done.sheets],
-         "key": str(key or out / "key.json"), "cut": done.cut, "named": list(done.named)},
-    )  # fmt: skip
+        {
+            "raters": asked,
+            "sheets": [str(path) for path in done.sheets],
+            "key": str(key or out / "key.json"),
+            "cut": done.cut,
+            "named": list(done.named),
+        },
+    )
 
 
 @takes_read_options(OF_ONE_TABLE)

@@ -129,8 +129,10 @@ def sections_answer(
     return answer_of(
         f"A requirement is not met: {unmet[0]}." if unmet else said[0],
         "unmet" if unmet else "ok",
-        sentences=said[:MOST], numbers=numbers, more=max(len(rows) - MOST, 0),
-    )  # fmt: skip
+        sentences=said[:MOST],
+        numbers=numbers,
+        more=max(len(rows) - MOST, 0),
+    )
 
 
 def answer_of(sentence: str, state: str = "ok", **facts: Any) -> dict[str, Any]:
@@ -149,9 +151,11 @@ def printed_answer(text: str) -> dict[str, Any]:
     found = dict.fromkeys(one for line in lines for one in _COMMAND.findall(line))
     steps = [{"say": "", "command": one} for one in found]
     return answer_of(
-        told[0] if told else "Done.", sentences=told[:MOST] or ["Done."], next=steps[:3],
+        told[0] if told else "Done.",
+        sentences=told[:MOST] or ["Done."],
+        next=steps[:3],
         more=max(len(told) - MOST, 0),
-    )  # fmt: skip
+    )
 
 
 def error_answer(error: BaseException, message: str, state: str = "error") -> str:

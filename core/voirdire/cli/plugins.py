@@ -87,8 +87,10 @@ def check(
     if as_json:
         states = Counter(one.state for one in outcomes)
         told = ", ".join(f"{count} {state}" for state, count in states.items())
-        emit(answer_of(f"Contracts: {told}.", states=dict(states)),
-             {"outcomes": [asdict(one) for one in outcomes]})  # fmt: skip
+        emit(
+            answer_of(f"Contracts: {told}.", states=dict(states)),
+            {"outcomes": [asdict(one) for one in outcomes]},
+        )
     else:
         _print_outcomes(outcomes)
     broken = [f"{one.kind} {one.name}" for one in outcomes if one.state == "broken"]

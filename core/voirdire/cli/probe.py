@@ -138,9 +138,15 @@ def probe(
         if folder == out or is_session(folder):
             probing.write_effects(folder / PROBES_FILE, measured.effects)
     show_sections(
-        "Judges probed", "probes", sections, measured, out / "report", formats, as_json=as_json,
+        "Judges probed",
+        "probes",
+        sections,
+        measured,
+        out / "report",
+        formats,
+        as_json=as_json,
         held=hold_gates(wanted, probing.probing_values(measured.effects)),
-    )  # fmt: skip
+    )
 
 
 def _asks(probes: Sequence[Probe]) -> bool:

@@ -162,11 +162,22 @@ def run(
         if pilot is not None or only is not None:
             raise InputError("run: a cascade asks its judges alone: leave --pilot and --only out")
         run_cascade(
-            study, cascade, out, resume=resume, max_cost=max_cost, max_calls=max_calls,
+            study,
+            cascade,
+            out,
+            resume=resume,
+            max_cost=max_cost,
+            max_calls=max_calls,
             shown=print_result,
-            ask_again=ask_again, quiet=quiet, batch=batch, resubmit=resubmit,
-            end_within=end_within, shared=shared, workers=workers, insecure=insecure,
-        )  # fmt: skip
+            ask_again=ask_again,
+            quiet=quiet,
+            batch=batch,
+            resubmit=resubmit,
+            end_within=end_within,
+            shared=shared,
+            workers=workers,
+            insecure=insecure,
+        )
     if resume and not is_session(out):
         raise InputError(f"--resume: there is no session {out} (leave --resume out to begin one)")
     try:
@@ -211,19 +222,33 @@ def _collect(result: RunResult, study: Path) -> None:
     step = shlex.join(["voirdire", *(["examine", session] if result.complete else words)])
     sentence = f"The run is {end}: {calls:,} calls, cost {money(result.cost, result.currency)}."
     numbers = [
-        {"rater": one.name, "stage": one.stage, "tasks": one.tasks, "done": one.done,
-         "calls": one.calls, "cost": one.cost}
+        {
+            "rater": one.name,
+            "stage": one.stage,
+            "tasks": one.tasks,
+            "done": one.done,
+            "calls": one.calls,
+            "cost": one.cost,
+        }
         for one in result.raters
-    ]  # fmt: skip
+    ]
     collect(
         answer_of(
-            sentence, "interrupted" if result.stopped == "interrupted" else "ok",
-            numbers=numbers[:MOST], more=max(len(numbers) - MOST, 0),
+            sentence,
+            "interrupted" if result.stopped == "interrupted" else "ok",
+            numbers=numbers[:MOST],
+            more=max(len(numbers) - MOST, 0),
             next=[{"say": "", "command": step}],
         ),
-        {"session": result.folder, "raters": result.raters, "calls": calls, "cost": result.cost,
-         "complete": result.complete, "stopped": result.stopped},
-    )  # fmt: skip
+        {
+            "session": result.folder,
+            "raters": result.raters,
+            "calls": calls,
+            "cost": result.cost,
+            "complete": result.complete,
+            "stopped": result.stopped,
+        },
+    )
 
 
 def _print_pilot(result: RunResult, items: int, whole: int, study: Path) -> None:
@@ -354,16 +379,27 @@ def _collect_plan(plan: tuple[DryRater, ...], calls: int) -> None:
 
     cost = plan_cost(plan)
     numbers = [
-        {"rater": one.name, "stage": one.stage, "model": one.model, "calls": one.calls,
-         "cost": one.cost}
+        {
+            "rater": one.name,
+            "stage": one.stage,
+            "model": one.model,
+            "calls": one.calls,
+            "cost": one.cost,
+        }
         for one in plan
-    ]  # fmt: skip
+    ]
     sentence = f"Nobody was asked: the run would make {calls:,} calls, cost {money(cost)}."
     collect(
         answer_of(sentence, numbers=numbers[:MOST], more=max(len(numbers) - MOST, 0)),
-        {"session": None, "raters": plan, "calls": calls, "cost": cost, "complete": False,
-         "stopped": ""},
-    )  # fmt: skip
+        {
+            "session": None,
+            "raters": plan,
+            "calls": calls,
+            "cost": cost,
+            "complete": False,
+            "stopped": "",
+        },
+    )
 
 
 def plan_cost(plan: Iterable[DryRater]) -> float | None:

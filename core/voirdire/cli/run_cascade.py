@@ -61,16 +61,26 @@ def run_cascade(
         typer.echo(f"{visible(judge)} is asked about {len(asking.open):,} responses.")
         # Limits are of the whole cascade; each session knows of its own.
         result = running.run(
-            asking.next_study(), place, resume=is_session(place),
+            asking.next_study(),
+            place,
+            resume=is_session(place),
             max_cost=None if max_cost is None else max(max_cost - spent, 0.0),
-            max_calls=None if max_calls is None else max(max_calls - calls, 0), **how,
-        )  # fmt: skip
+            max_calls=None if max_calls is None else max(max_calls - calls, 0),
+            **how,
+        )
         shown(result)
         raters += result.raters
         spent += result.cost or 0.0
         calls += sum(rater.calls for rater in result.raters)
-        stages.append({"judge": judge, "responses": len(asking.open), "session": str(place),
-                       "cost": result.cost, "complete": result.complete})  # fmt: skip
+        stages.append(
+            {
+                "judge": judge,
+                "responses": len(asking.open),
+                "session": str(place),
+                "cost": result.cost,
+                "complete": result.complete,
+            }
+        )
         if not result.complete:
             stopped = result.stopped or "partial"
             break

@@ -17,9 +17,7 @@ Examples:
   voirdire schema examine > examine.schema.json
 """
 
-TEXT, NUMBER, WHOLE, FLAG = (
-    {"type": kind} for kind in ("string", "number", "integer", "boolean")
-)  # fmt: skip
+TEXT, NUMBER, WHOLE, FLAG = ({"type": kind} for kind in ("string", "number", "integer", "boolean"))
 #: What is undefined is null.
 MAYBE: dict[str, Any] = {"type": ["number", "null"]}
 ANY: dict[str, Any] = {}

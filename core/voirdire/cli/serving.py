@@ -116,10 +116,16 @@ class ToolDesk:
     async def _typed(self, words: list[str], tell: Any, *more: str) -> str:
         """The document that a command prints."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "voirdire", *_with_options(words, more),
-            cwd=self.folders.paths[0], stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, limit=2**24,
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "voirdire",
+            *_with_options(words, more),
+            cwd=self.folders.paths[0],
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=2**24,
+        )
         if process.stdout is None or process.stderr is None:
             raise InputError("no pipe to the command")
         events = asyncio.create_task(_told(process.stderr, tell))
@@ -241,9 +247,14 @@ def server_of(desk: ToolDesk) -> Any:
         return types.ReadResourceResult(contents=[content])
 
     return lowlevel.Server(
-        "voirdire", version=__version__, instructions=INSTRUCTIONS, on_list_tools=tools,
-        on_call_tool=called, on_list_resources=listed, on_read_resource=read,
-    )  # fmt: skip
+        "voirdire",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=tools,
+        on_call_tool=called,
+        on_list_resources=listed,
+        on_read_resource=read,
+    )
 
 
 def _tool(types: Any, name: str, desk: ToolDesk) -> Any:
@@ -251,9 +262,11 @@ def _tool(types: Any, name: str, desk: ToolDesk) -> Any:
     if name in PAID:
         said += " A call that asks models shows its budget first."
     return types.Tool(
-        name=name, description=said, input_schema=arguments_schema(name, texts=desk.texts),
+        name=name,
+        description=said,
+        input_schema=arguments_schema(name, texts=desk.texts),
         output_schema=output_schema(),
-    )  # fmt: skip
+    )
 
 
 def serve(folders: Folders, *, texts: bool = False, ceiling: float | None = None) -> None:

@@ -294,10 +294,15 @@ def batches(
     if not kept:
         typer.echo("The session has no batches.")
     rows = [
-        {"name": one.name, "model": model_name(one.model), "lines": one.lines,
-         "status": one.status, "detail": one.detail}
+        {
+            "name": one.name,
+            "model": model_name(one.model),
+            "lines": one.lines,
+            "status": one.status,
+            "detail": one.detail,
+        }
         for one in kept
-    ]  # fmt: skip
+    ]
     collect(answer_of(f"{len(rows)} batches."), {"batches": rows})
 
 

@@ -117,6 +117,8 @@ def study_steps(study: Path, benchmark: str) -> list[dict[str, str]]:
     """The two commands after a study was written."""
     return [
         {"say": "Run it.", "command": f"voirdire run {study} --out SESSION"},
-        {"say": "Examine what came.",
-         "command": f"voirdire examine {benchmark} --data SESSION --out REPORT"},
-    ]  # fmt: skip
+        {
+            "say": "Examine what came.",
+            "command": f"voirdire examine {benchmark} --data SESSION --out REPORT",
+        },
+    ]

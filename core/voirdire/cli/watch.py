@@ -99,12 +99,22 @@ def watch(
     wanted = read_gates(require or [])
     watching = answered(
         lambda asked, named: correcting.watch_folder(
-            folder, at=at, reference=named, read=asked, on=on, every=every,
-            baseline=baseline, looks=looks, alpha=alpha, gate=gate, budget=budget, seed=seed,
+            folder,
+            at=at,
+            reference=named,
+            read=asked,
+            on=on,
+            every=every,
+            baseline=baseline,
+            looks=looks,
+            alpha=alpha,
+            gate=gate,
+            budget=budget,
+            seed=seed,
         ),
         read,
         reference,
-    )  # fmt: skip
+    )
     where = ""
     if watching.draw is not None:
         from voirdire.files import write_csv
@@ -113,6 +123,12 @@ def watch(
         write_csv(where, watching.draw.units, again=True)
     sections = correcting.watching_sections(watching, where)
     show_sections(
-        "What has moved", "watch", sections, watching, out, formats, as_json=as_json,
+        "What has moved",
+        "watch",
+        sections,
+        watching,
+        out,
+        formats,
+        as_json=as_json,
         held=hold_gates(wanted, correcting.watching_values(watching)),
-    )  # fmt: skip
+    )

@@ -124,8 +124,11 @@ def as_ratings(opened: Opened, reference: Sequence[str], *, claims: bool = True)
         raise QuestionError(
             f"{opened.study.name}: beside comparisons the source holds probabilities that one side "
             "is preferred, and this takes one of both: which?",
-            "kind", ("preference", "probability"), 'kind = "preference"', likely=False,
-        )  # fmt: skip
+            "kind",
+            ("preference", "probability"),
+            'kind = "preference"',
+            likely=False,
+        )
     return found
 
 
@@ -271,9 +274,13 @@ def wins_as_ratings(opened: Opened, reference: Sequence[str]) -> Iterator[Opened
         panel = adjust(opened.study, {"data": {"reference": people}}).panel
         study = study.model_copy(update={"panel": panel or study.panel, "run": opened.study.run})
         yield replace(
-            opened, study=study, tables=read, preferences=None, judgements=None,
+            opened,
+            study=study,
+            tables=read,
+            preferences=None,
+            judgements=None,
             found=_found(opened),
-        )  # fmt: skip
+        )
 
 
 def _wins(table: pl.DataFrame) -> pl.DataFrame:

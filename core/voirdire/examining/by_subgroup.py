@@ -161,11 +161,20 @@ def subgroup_sections(facts: SubgroupFacts) -> tuple[Section, ...]:
     if scored:
         columns += [number("Bias", signed=True), interval("Interval of the bias")]
     cells = [
-        (row.judge, row.attribute, row.subgroup, row.n, row.clusters, row.apart, row.people,
-         row.beyond, row.beyond_interval,
-         *((row.bias, row.bias_interval) if scored else ()))
+        (
+            row.judge,
+            row.attribute,
+            row.subgroup,
+            row.n,
+            row.clusters,
+            row.apart,
+            row.people,
+            row.beyond,
+            row.beyond_interval,
+            *((row.bias, row.bias_interval) if scored else ()),
+        )
         for row in facts.rows
-    ]  # fmt: skip
+    ]
     what = "the share of labels that differ" if facts.labels else "the mean absolute difference"
     said = (
         f"How far each judge is from each person, and people from one another ({what}, single "

@@ -94,8 +94,9 @@ def _by_turn(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
     apart = both.filter(pl.col("rater") != pl.col("rater_human")).with_columns(
         gap=(pl.col("score") - pl.col("score_human")).abs(),
         who=pl.when(pl.col("rater").is_in(list(inputs.reference)))
-        .then(pl.lit(_PEOPLE)).otherwise("rater"),
-    )  # fmt: skip
+        .then(pl.lit(_PEOPLE))
+        .otherwise("rater"),
+    )
     if apart.is_empty():
         return None
     found = apart.group_by("who", "position").agg(pl.col("gap").mean(), units=pl.len())
@@ -109,10 +110,12 @@ def _by_turn(rows: pl.DataFrame, inputs: Inputs) -> Section | None:
     )
     shown = places[:_MOST_SHOWN]
     figure = SectionFigure(
-        "lines", tuple(map(str, shown)),
+        "lines",
+        tuple(map(str, shown)),
         tuple((n, tuple(cells.get((n, at), float("nan")) for at in shown)) for n in names),
-        x="Turn", y="Mean difference (points)",
-    )  # fmt: skip
+        x="Turn",
+        y="Mean difference (points)",
+    )
     said = (
         "Mean absolute difference of single scores from those of each person, by turn. People "
         "beside people show how hard a turn is: a judge whose line climbs away from theirs loses "
@@ -134,9 +137,11 @@ def _first_sections(
     """Agreement on the first turn that fails, beside people's own, and how many failed by when."""
     rows = rows.filter(pl.col("attribute") == attribute, pl.col("run") == pl.col("run").min())
     lengths = rows.group_by("talk", "system").agg(length=pl.col("position").max())
-    said = rows.filter(pl.col("labels").is_not_null()).group_by("talk", "system", "rater").agg(
-        first=pl.col("position").filter(pl.col("labels").list.first() == FAILED).min()
-    )  # fmt: skip
+    said = (
+        rows.filter(pl.col("labels").is_not_null())
+        .group_by("talk", "system", "rater")
+        .agg(first=pl.col("position").filter(pl.col("labels").list.first() == FAILED).min())
+    )
     units = lengths.sort("talk", "system")
     ends = units["length"].to_numpy().astype(float)
     names = said["rater"].unique(maintain_order=True).sort().to_list()
@@ -154,9 +159,16 @@ def _first_sections(
         for measure, called in _CALLED.items():
             mine, theirs = found.judge[measure], found.people[measure]
             table.append(
-                (name, called.format(part), mine.n, mine.value, theirs.value,
-                 found.difference[measure].value, found.difference[measure].interval())
-            )  # fmt: skip
+                (
+                    name,
+                    called.format(part),
+                    mine.n,
+                    mine.value,
+                    theirs.value,
+                    found.difference[measure].value,
+                    found.difference[measure].interval(),
+                )
+            )
     columns = (
         text("Judge"), text("Agreement"), count(f"{whole}s".capitalize()), number("with people"),
         number("people among themselves"), number("Difference", signed=True), interval("Interval"),
@@ -170,14 +182,17 @@ def _first_sections(
     )
     longest = int(min(ends.max(), _MOST_SHOWN))
     figure = SectionFigure(
-        "lines", tuple(str(at) for at in range(1, longest + 1)),
+        "lines",
+        tuple(str(at) for at in range(1, longest + 1)),
         tuple((n, tuple(failed_by(first[n], ends)[:longest].tolist())) for n in names),
-        x=part.capitalize(), y="Failed by",
+        x=part.capitalize(),
+        y="Failed by",
         caption=f"The share of {whole}s that each rater says have failed by a {part}, of those "
         "that reach it (product-limit estimate).",
-    )  # fmt: skip
-    yield Section(f"Where {whole}s first fail", text_said, (Table(columns, tuple(table)),),
-                  (figure,))  # fmt: skip
+    )
+    yield Section(
+        f"Where {whole}s first fail", text_said, (Table(columns, tuple(table)),), (figure,)
+    )
 
 
 _CALLED = {"exact": "the same {}", "within_one": "within one {}", "ever": "whether at all"}
@@ -189,7 +204,10 @@ def _positions(said: pl.DataFrame, name: str, units: pl.DataFrame) -> NDArray[np
     """(n,) a rater's first failures: 0 for never, NaN where it said nothing."""
     own = said.filter(pl.col("rater") == name).with_columns(pl.col("first").fill_null(0))
     joined = units.join(
-        own.select("talk", "system", "first"), on=["talk", "system"], how="left",
-        nulls_equal=True, maintain_order="left",
-    )  # fmt: skip
+        own.select("talk", "system", "first"),
+        on=["talk", "system"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
     return joined["first"].cast(pl.Float64).fill_null(np.nan).to_numpy()

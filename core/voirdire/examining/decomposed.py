@@ -76,11 +76,17 @@ def all_raters(examination: Examination) -> Section:
             consistency, agreement = icc(means, "C,1"), icc(means, "A,1")
             rows.append(
                 (
-                    attribute, means.shape[0], means.shape[1], scores.shape[2],
-                    *_squares(means), consistency.value, consistency.interval("f"),
-                    agreement.value, agreement.interval("f"),
+                    attribute,
+                    means.shape[0],
+                    means.shape[1],
+                    scores.shape[2],
+                    *_squares(means),
+                    consistency.value,
+                    consistency.interval("f"),
+                    agreement.value,
+                    agreement.interval("f"),
                 )
-            )  # fmt: skip
+            )
     columns = (
         text("Attribute"), *map(count, ("Systems", "Raters", "Items")),
         *map(number, ("MSR", "MSC", "MSE")), number("ICC(C,1)"), interval("C, F"),
@@ -152,12 +158,13 @@ def _scores(
         .agg(pl.col("score").mean(), whole=pl.col("score").count() == len(attributes))
         .filter("whole")
         .with_columns(
-            rater=pl.when(pl.col("rater").is_in(list(reference))).then(pl.lit(""))
+            rater=pl.when(pl.col("rater").is_in(list(reference)))
+            .then(pl.lit(""))
             .otherwise("rater")
         )
         .group_by("rater", "system", "item")
         .agg(pl.col("score").mean())
-    )  # fmt: skip
+    )
     items = own["item"].unique().sort().to_list()
     values = np.full((len(systems), len(raters), len(items)), np.nan)
     places = [

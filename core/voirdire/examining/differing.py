@@ -99,9 +99,12 @@ def mcnemar_by_part(pairs: pl.DataFrame, texts: Mapping[str, str]) -> dict[str, 
     >>> list(parts), parts["all"].p
     (['all', 'with label', 'without label'], 0.03125)
     """
-    characters = pl.col("item").cast(pl.String).replace_strict(
-        dict(texts), default=None, return_dtype=pl.String
-    ).str.len_chars()  # fmt: skip
+    characters = (
+        pl.col("item")
+        .cast(pl.String)
+        .replace_strict(dict(texts), default=None, return_dtype=pl.String)
+        .str.len_chars()
+    )
     items = pairs.with_columns(characters.alias("characters"))
     parts = {
         "all": items,
@@ -134,20 +137,24 @@ def by_length(pairs: pl.DataFrame, texts: Mapping[str, str]) -> pl.DataFrame:
     """
     # A length in characters, since tokens depend on the model that counts them.
     lengths = pairs.with_columns(
-        pl.col("item").replace_strict(texts, default=None, return_dtype=pl.String)
-        .str.len_chars().alias("characters"),
+        pl.col("item")
+        .replace_strict(texts, default=None, return_dtype=pl.String)
+        .str.len_chars()
+        .alias("characters"),
         (pl.col("a") == pl.col("truth")).alias("a_right"),
         (pl.col("b") == pl.col("truth")).alias("b_right"),
-    )  # fmt: skip
+    )
     cells = [
         expression
         for name, value in (("control", 0), ("label", 1))
         for expression in (
             (pl.col("truth") == value).sum().alias(f"n_{name}"),
-            pl.col("characters").filter(pl.col("truth") == value).mean()
+            pl.col("characters")
+            .filter(pl.col("truth") == value)
+            .mean()
             .alias(f"characters_{name}"),
         )
-    ]  # fmt: skip
+    ]
     empty = pl.lit(None, pl.Boolean)
     whole = lengths.select(empty.alias("a_right"), empty.alias("b_right"), *cells)
     grid = pl.DataFrame(
@@ -214,16 +221,23 @@ def _tests(aside: _Aside, texts: Mapping[str, str]) -> Section:
     corrected = adjust_p([parts["all"].p for _, parts in found], "holm")
     rows = [
         (
-            pair.label, pair.a, pair.b, part, test.n, int(test.statistic),
-            round(test.statistic - test.difference * test.n), test.difference,
+            pair.label,
+            pair.a,
+            pair.b,
+            part,
+            test.n,
+            int(test.statistic),
+            round(test.statistic - test.difference * test.n),
+            test.difference,
             # Where neither is right alone nothing varies, and a width of 0 would be no certainty.
             test.interval if test.interval.low < test.interval.high else None,
-            test.p, float(whole) if part == "all" else None,
+            test.p,
+            float(whole) if part == "all" else None,
         )
         for (pair, parts), whole in zip(found, corrected, strict=True)
         for part, test in parts.items()
         if test.n
-    ]  # fmt: skip
+    ]
     columns = (
         *map(text, ("Label", "First", "Second", "Items that are")), count("Items"),
         count("First right alone"), count("Second right alone"),

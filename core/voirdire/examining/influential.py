@@ -121,6 +121,9 @@ def _largest(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     gap = (pl.col("score") - pl.col("human")).abs()
     keys = ["judge", "attribute", "reference_at", "row"]
     return rows.sort(
-        pl.col("times"), gap, *keys, descending=[True, True, *(False for _ in keys)],
+        pl.col("times"),
+        gap,
+        *keys,
+        descending=[True, True, *(False for _ in keys)],
         nulls_last=True,
-    ).head(most)  # fmt: skip
+    ).head(most)

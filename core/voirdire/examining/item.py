@@ -79,8 +79,9 @@ def _judged(said: ReadJudgements, item: str) -> list[Section]:
         shown = rows.with_columns(
             pl.when(pl.col("labels").list.len() == 0)
             .then(pl.lit("none" if question.sets else "another word"))
-            .otherwise(pl.col("labels").list.join(", ")).alias("words")
-        )  # fmt: skip
+            .otherwise(pl.col("labels").list.join(", "))
+            .alias("words")
+        )
         columns = {"rater": text("Rater"), **_places(shown), "words": text("Label")}
         if question.probability:
             columns["words"] = text(f"Says (asked: {question.labels[0]})")
@@ -114,9 +115,10 @@ def _places(rows: pl.DataFrame) -> dict[str, Column]:
     """The columns that tell rows of one rater apart, where several are there."""
     heads = {"system": text("System"), "run": count("Run"), "shown_first": text("Shown first")}
     return {
-        name: head for name, head in heads.items()
+        name: head
+        for name, head in heads.items()
         if name in rows.columns and rows[name].drop_nulls().n_unique() > 1
-    }  # fmt: skip
+    }
 
 
 def _told(title: str, rows: pl.DataFrame, columns: Mapping[str, Column]) -> Section:

@@ -76,11 +76,13 @@ def _annotated(inputs: Inputs, *, chances: bool = False) -> ReadJudgements | Non
         members.setdefault(each.labels, []).extend(own)
     made = [
         labels_of_ratings(
-            rated.ratings, labels, (*own, *inputs.reference),
+            rated.ratings,
+            labels,
+            (*own, *inputs.reference),
             "labels" if len(members) == 1 else f"labels {_listed(labels)}",
         )
         for labels, own in members.items()
-    ]  # fmt: skip
+    ]
     found = [one for one in made if one is not None]
     if not found:
         return None
@@ -143,10 +145,21 @@ def label_cases(read: ReadJudgements, reference: Sequence[str]) -> Iterator[Case
                 continue  # it claims none
             runs = _runs(own, size, column)
             case = Case(
-                judge, question.attribute, tuple(present), runs, humans, items, 1.0,
-                systems=systems, clusters=clusters, subgroups=subgroups, kind=question.kind,
-                random_labels=chosen.is_empty(), asked=own.height > 0, counted=counted,
-            )  # fmt: skip
+                judge,
+                question.attribute,
+                tuple(present),
+                runs,
+                humans,
+                items,
+                1.0,
+                systems=systems,
+                clusters=clusters,
+                subgroups=subgroups,
+                kind=question.kind,
+                random_labels=chosen.is_empty(),
+                asked=own.height > 0,
+                counted=counted,
+            )
             yield case if question.probability else of_labels(case, question.labels, table)
 
 
@@ -185,9 +198,11 @@ def _codes(rows: pl.DataFrame, question: LabelQuestion) -> tuple[Floats, Floats]
 
 def _one(rows: pl.DataFrame, rater: str, size: int, column: str = "code") -> Floats:
     """(N,) what a rater said, in its first run of each unit."""
-    own = rows.filter(pl.col("rater") == rater).sort("run").unique(
-        "at", keep="first", maintain_order=True
-    )  # fmt: skip
+    own = (
+        rows.filter(pl.col("rater") == rater)
+        .sort("run")
+        .unique("at", keep="first", maintain_order=True)
+    )
     out = np.full(size, np.nan)
     out[own["at"].to_numpy()] = own[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
     return out
@@ -294,16 +309,26 @@ def compared_cases(
             own = placed.filter(pl.col("rater") == judge)
             scores, swapped, first = orders_of(own, size)
             yield ComparedCase(
-                judge, str(attribute), tuple(people), scores, humans, items,
+                judge,
+                str(attribute),
+                tuple(people),
+                scores,
+                humans,
+                items,
                 Compared(
                     units["system_a"].to_numpy().astype(np.str_),
                     units["system_b"].to_numpy().astype(np.str_),
-                    width, swapped, first,
+                    width,
+                    swapped,
+                    first,
                     None if length.null_count() == size else length.to_numpy(),
                     (family or {}).get(judge, ()),
                 ),
-                pooled, drawn, clusters=clusters, asked=own.height > 0,
-            )  # fmt: skip
+                pooled,
+                drawn,
+                clusters=clusters,
+                asked=own.height > 0,
+            )
 
 
 def turned(table: pl.DataFrame) -> pl.DataFrame:
@@ -324,9 +349,11 @@ def turned(table: pl.DataFrame) -> pl.DataFrame:
 
 def choices_of_people(rows: pl.DataFrame, people: Sequence[str], size: int) -> tuple[Floats, bool]:
     """(R, N) choices of people, both orders of one averaged; pooled where they are many."""
-    own = rows.filter(pl.col("rater").is_in(list(people))).group_by(
-        "at", "rater", maintain_order=True
-    ).agg(pl.col("score").mean())  # fmt: skip
+    own = (
+        rows.filter(pl.col("rater").is_in(list(people)))
+        .group_by("at", "rater", maintain_order=True)
+        .agg(pl.col("score").mean())
+    )
     if len(people) <= MOST_PEOPLE:
         place = {name: k for k, name in enumerate(people)}
         out = np.full((len(people), size), np.nan)
@@ -350,13 +377,16 @@ def orders_of(own: pl.DataFrame, size: int) -> tuple[Floats, Floats | None, Floa
     """
     if not own.height:
         return np.full((1, size), np.nan), None, None
-    said = pl.when(pl.col("shown_first") == pl.col("system_a")).then(1.0).when(
-        pl.col("shown_first") == pl.col("system_b")
-    ).then(-1.0)  # fmt: skip
+    said = (
+        pl.when(pl.col("shown_first") == pl.col("system_a"))
+        .then(1.0)
+        .when(pl.col("shown_first") == pl.col("system_b"))
+        .then(-1.0)
+    )
     both = pl.col("order").n_unique().over("at", "run") > 1
     own = own.with_columns(
         pl.coalesce(said, pl.when(both).then("order")).alias("first")
-    ).with_columns(pl.int_range(pl.len()).over("at", "run").alias("turn"))  # fmt: skip
+    ).with_columns(pl.int_range(pl.len()).over("at", "run").alias("turn"))
     runs = own["run"].unique().sort().to_list()
     scores, swapped = (np.full((len(runs), size), np.nan) for _ in range(2))
     first = np.full(size, np.nan)

@@ -319,15 +319,25 @@ def _worths(results: Sequence[JuryResult]) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            jury.jury, jury.attribute, jury.combine.replace("_", " "), worth.n,
-            worth.error_correlation, worth.votes, _votes_between(worth), worth.jury,
-            jury.best or None, worth.single, worth.mean, worth.over_single.bounds,
+            jury.jury,
+            jury.attribute,
+            jury.combine.replace("_", " "),
+            worth.n,
+            worth.error_correlation,
+            worth.votes,
+            _votes_between(worth),
+            worth.jury,
+            jury.best or None,
+            worth.single,
+            worth.mean,
+            worth.over_single.bounds,
             worth.over_mean.bounds,
-            worth.agreement, worth.single_agreement,
+            worth.agreement,
+            worth.single_agreement,
         )
         for jury in results
         for worth in [jury.worth]
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 

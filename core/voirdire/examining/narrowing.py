@@ -117,9 +117,11 @@ def _written(said: Said) -> tuple[str, str]:
     if isinstance(said, str):
         return said, ""
     return "", json.dumps(
-        [{"role": one.role, "content": one.content, "name": one.name, "time": one.time}
-         for one in said]
-    )  # fmt: skip
+        [
+            {"role": one.role, "content": one.content, "name": one.name, "time": one.time}
+            for one in said
+        ]
+    )
 
 
 def beside(path: Path, folder: str) -> str:

@@ -57,10 +57,11 @@ def overall_scores(examination: Examination, name: str) -> pl.DataFrame:
         .with_columns(pl.col("system").fill_null(""), pl.col("run").cast(pl.Int64))
         .group_by(_KEYS)
         .agg(
-            pl.when(score.count() == len(attributes)).then(score.cast(pl.Float64).mean())
+            pl.when(score.count() == len(attributes))
+            .then(score.cast(pl.Float64).mean())
             .alias("mean")
         )
-    )  # fmt: skip
+    )
     return given.with_columns(pl.col("run").cast(pl.Int64)).join(
         means, on=list(_KEYS), how="left", maintain_order="left"
     )
@@ -82,13 +83,16 @@ def overall_sections(examination: Examination, name: str, reason: str) -> tuple[
         pl.col("overall").is_not_null().any().over("rater")
     )
     rows = both.group_by("rater", maintain_order=True).agg(
-        pl.len(), pl.col("overall").count().alias("read"),
+        pl.len(),
+        pl.col("overall").count().alias("read"),
         (pl.col("status") == "out_of_scale").sum().alias("off"),
         pl.col("overall").filter(pl.col("gap").is_not_null()).mean().alias("own"),
         pl.col("mean").filter(pl.col("gap").is_not_null()).mean(),
-        pl.col("gap").mean(), pl.col("gap").abs().mean().alias("size"),
-        pl.corr("overall", "mean").alias("r"), quoted.mean().alias("quoted"),
-    )  # fmt: skip
+        pl.col("gap").mean(),
+        pl.col("gap").abs().mean().alias("size"),
+        pl.corr("overall", "mean").alias("r"),
+        quoted.mean().alias("quoted"),
+    )
     columns = (
         text("Rater"), *map(count, ("Replies", "Overall read", "Off the scale")),
         number("Mean overall"), number("Mean of attributes"), number("Difference", signed=True),
@@ -118,9 +122,11 @@ def _farthest(examination: Examination, found: pl.DataFrame, name: str, reason: 
             said = (_said(row["reply"], attributes, reason, excerpt),) if excerpt else ()
             rows.append((*cells, *said))
     columns = (
-        *map(text, ("Rater", "Item", "System")), number(name), number("Mean of attributes"),
+        *map(text, ("Rater", "Item", "System")),
+        number(name),
+        number("Mean of attributes"),
         *((text(reason),) if excerpt else ()),
-    )  # fmt: skip
+    )
     return Section(
         f"{name} farthest from the attributes (the first {_SHOWN} of each rater)",
         f"Justifications are cut at {excerpt} characters, as the study allows."

@@ -35,8 +35,9 @@ def over_judges(examination: Examination) -> Section:
         for name in names
         if judges
     }
-    ranks = [_ranks({name: overall.get((judge, name), math.nan) for name in names})
-             for judge in judges]  # fmt: skip
+    ranks = [
+        _ranks({name: overall.get((judge, name), math.nan) for name in names}) for judge in judges
+    ]
     # NaN compares with nothing: what has no mean goes last.
     order = sorted(means, key=lambda name: (math.isnan(means[name]), -means[name]))
     columns = (
@@ -46,8 +47,10 @@ def over_judges(examination: Examination) -> Section:
         number("Mean"),
         count("Rank"),
     )
-    marks = [_marks(study, {name: overall.get((judge, name), math.nan) for name in names})
-             for judge in judges]  # fmt: skip
+    marks = [
+        _marks(study, {name: overall.get((judge, name), math.nan) for name in names})
+        for judge in judges
+    ]
     of_means = _marks(study, means)
     rows = tuple(
         (
@@ -111,10 +114,14 @@ def by_attribute(examination: Examination) -> Section:
         }
         heads = list(own)
         rows += [
-            (rater, study.system(name).label or name, *(own[head][name] for head in heads),
-             seen[name].rank)
+            (
+                rater,
+                study.system(name).label or name,
+                *(own[head][name] for head in heads),
+                seen[name].rank,
+            )
             for name in sorted(present, key=lambda one: seen[one].rank)
-        ]  # fmt: skip
+        ]
     columns = (text("Rater"), text("System"), *map(number, heads), number("Rank", 1))
     return Section(
         "Systems by attribute and group of attributes (as Tables 2 and 10 to 14)",
@@ -127,10 +134,12 @@ def _parts_of(mean: SystemMean) -> list[tuple[str, Callable[[SystemMean], float]
     """Attributes, groups of attributes and the mean over attributes: heading and value."""
     return [
         *((name, lambda one, name=name: one.means.get(name, math.nan)) for name in mean.means),
-        *((name, lambda one, name=name: one.composites.get(name, math.nan))
-          for name in mean.composites),
+        *(
+            (name, lambda one, name=name: one.composites.get(name, math.nan))
+            for name in mean.composites
+        ),
         ("Mean", lambda one: one.overall),
-    ]  # fmt: skip
+    ]
 
 
 def _systems(examination: Examination) -> list[str]:
@@ -219,13 +228,17 @@ def spending(examination: Examination, session: Path) -> Section:
             continue
         own = [r for r in examination.results if r.judge == judge]
         rated = int(sum(r.n_pairs for r in own) / len(own)) if own else 0
-        means = [fmean(getattr(r, name) for r in own) if own else math.nan
-                 for name in ("icc_c1", "icc_a1", "mse")]  # fmt: skip
+        means = [
+            fmean(getattr(r, name) for r in own) if own else math.nan
+            for name in ("icc_c1", "icc_a1", "mse")
+        ]
         rows.append((judge, *means, *_spent(row, examination.study, spec.model), rated))
     columns = (
-        text("Judge"), *map(number, ("Mean ICC(C,1)", "Mean ICC(A,1)", "Mean MSE")), *_SPENT,
+        text("Judge"),
+        *map(number, ("Mean ICC(C,1)", "Mean ICC(A,1)", "Mean MSE")),
+        *_SPENT,
         count("Responses"),
-    )  # fmt: skip
+    )
     return Section(
         "Agreement beside what it takes",
         f"Means over attributes; what all attempts of the judge used. {_UNKNOWN}",
@@ -254,10 +267,17 @@ def generating(examination: Examination, session: Path) -> Section:
         calls, given, out, seconds, cost = _spent(row, study, generator.model)
         rows.append(
             (
-                generator.name, *quality, calls, given, out, seconds, cost,
-                None if out is None else out / calls, None if cost is None else 1000 * cost / calls,
+                generator.name,
+                *quality,
+                calls,
+                given,
+                out,
+                seconds,
+                cost,
+                None if out is None else out / calls,
+                None if cost is None else 1000 * cost / calls,
             )
-        )  # fmt: skip
+        )
     columns = (
         text("System"), number("Mean by humans"), number("Mean by judges"), *_SPENT,
         number("Output tokens a call", 1), number("Cost of 1,000 calls", 4),
@@ -282,10 +302,16 @@ _UNKNOWN = (
 
 def _used(session: Path, wanted: pl.Expr) -> dict[str, dict[str, Any]]:
     """Rater -> what its replies used; failed attempts count, for they were paid."""
-    used = replies_frame(session).filter(wanted).group_by("rater").agg(
-        pl.len().alias("calls"), pl.col("input", "output", "cached", "written", "latency").sum(),
-        pl.col("input", "output").null_count().name.suffix("_unknown"),
-    )  # fmt: skip
+    used = (
+        replies_frame(session)
+        .filter(wanted)
+        .group_by("rater")
+        .agg(
+            pl.len().alias("calls"),
+            pl.col("input", "output", "cached", "written", "latency").sum(),
+            pl.col("input", "output").null_count().name.suffix("_unknown"),
+        )
+    )
     return {row["rater"]: row for row in used.to_dicts()}
 
 
@@ -316,16 +342,24 @@ def guidance(examination: Examination) -> Section:
         if width:
             own = cells.setdefault((result.icc_c1 >= high, width), [])
             own.append(f"{result.judge} {result.attribute}")
-    limits = ("",) * 3 if bounds is None else (
-        f", to {bounds.narrow:g}", f", to {bounds.wide:g}", f", over {bounds.wide:g}",
-    )  # fmt: skip
+    limits = (
+        ("",) * 3
+        if bounds is None
+        else (
+            f", to {bounds.narrow:g}",
+            f", to {bounds.wide:g}",
+            f", over {bounds.wide:g}",
+        )
+    )
     codes = [f" ({code})" for code in WIDTHS] if bounds is None else [""] * 3
     names = ("narrow", "moderate", "wide")
     columns = (
         text("ICC(C,1)"),
-        *(text(f"{name}{code}{limit}")
-          for name, code, limit in zip(names, codes, limits, strict=True)),
-    )  # fmt: skip
+        *(
+            text(f"{name}{code}{limit}")
+            for name, code, limit in zip(names, codes, limits, strict=True)
+        ),
+    )
     rows = tuple(
         (name, *("; ".join(cells.get((is_high, width), [])) or "none" for width in WIDTHS))
         for name, is_high in ((f"{high:g} or more", True), (f"below {high:g}", False))
@@ -384,15 +418,16 @@ def precision(examination: Examination, order: Sequence[str]) -> Section:
     values = {
         "ICC(C,1)": lambda one: one.icc_c1,
         f"Width of its {said} interval": width,
-    }  # fmt: skip
+    }
     grids = {
         head: {
-            judge: tuple(of(found[judge, name]) if (judge, name) in found else math.nan
-                         for name in names)
+            judge: tuple(
+                of(found[judge, name]) if (judge, name) in found else math.nan for name in names
+            )
             for judge in examination.judges
         }
         for head, of in values.items()
-    }  # fmt: skip
+    }
     tables = tuple(
         Table(
             (text(head), *map(number, names)), tuple((judge, *own) for judge, own in grid.items())

@@ -84,10 +84,12 @@ def sums_of(where: str, rows: Sequence[Sequence[int]], totals: Sequence[int]) ->
     """
     columns = list(map(sum, zip(*(parts for _, *parts in rows), strict=True)))
     return [
-        *(PrintedSum(where, f"row {place}", (whole,), (sum(parts),))
-          for place, (whole, *parts) in enumerate(rows, start=1)),
+        *(
+            PrintedSum(where, f"row {place}", (whole,), (sum(parts),))
+            for place, (whole, *parts) in enumerate(rows, start=1)
+        ),
         PrintedSum(where, "all", tuple(totals), (sum(columns), *columns)),
-    ]  # fmt: skip
+    ]
 
 
 def means_of(
@@ -122,15 +124,25 @@ def printed_checks(
 ) -> Section:
     """A section of what was checked: every average and sum, and those means that are impossible."""
     rows = [
-        (one.where, one.what, f"{one.value:.2f}",
-         f"{fmean(one.values):.4f} (mean of {len(one.values)})", _result(fits=one.fits))
+        (
+            one.where,
+            one.what,
+            f"{one.value:.2f}",
+            f"{fmean(one.values):.4f} (mean of {len(one.values)})",
+            _result(fits=one.fits),
+        )
         for one in averages
-    ]  # fmt: skip
+    ]
     rows += [
-        (one.where, one.what, _whole(one.totals), f"{_whole(one.sums)} (sum of parts)",
-         _result(fits=one.fits))
+        (
+            one.where,
+            one.what,
+            _whole(one.totals),
+            f"{_whole(one.sums)} (sum of parts)",
+            _result(fits=one.fits),
+        )
         for one in sums
-    ]  # fmt: skip
+    ]
     rows += [
         (one.where, one.what, f"{one.value:.2f}", f"no mean of {one.n} whole scores", "impossible")
         for one in means

@@ -163,8 +163,9 @@ def _within(rows: list[tuple[Any, ...]]) -> Section:
     parts = ("Response", "Prompt", "Response x prompt", "Run", "Rest")
     columns = (
         *map(text, ("Judge", "Attribute")),
-        *map(count, ("Prompts", "Runs", "Responses", "Incomplete")), *map(number, parts),
-    )  # fmt: skip
+        *map(count, ("Prompts", "Runs", "Responses", "Incomplete")),
+        *map(number, parts),
+    )
     return Section(
         "Several prompts of one judge",
         "Variance of scores: of the responses, of the prompts (one is stricter than another), of "
@@ -177,12 +178,19 @@ def _within(rows: list[tuple[Any, ...]]) -> Section:
 
 def _across(rows: list[tuple[Any, ...]]) -> Section:
     parts = (
-        "Response", "Judge", "Prompt", "Response x judge", "Response x prompt", "Judge x prompt",
+        "Response",
+        "Judge",
+        "Prompt",
+        "Response x judge",
+        "Response x prompt",
+        "Judge x prompt",
         "Rest",
-    )  # fmt: skip
+    )
     columns = (
-        text("Attribute"), *map(count, ("Judges", "Prompts", "Responses")), *map(number, parts),
-    )  # fmt: skip
+        text("Attribute"),
+        *map(count, ("Judges", "Prompts", "Responses")),
+        *map(number, parts),
+    )
     return Section(
         "Several judges with the same prompts",
         "Variance of the mean over runs, prompts crossed with judges. A large part of the prompt "

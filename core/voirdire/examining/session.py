@@ -170,9 +170,11 @@ def reading_kept(folder: Path, rated: Tables) -> tuple[Finding, ...]:
     """Keep in a session how the study's own files were read, and a note on each that is kept."""
     derived = (folder / "ratings.parquet").resolve()
     own = [
-        one for one in rated.readings if (Path(folder) / one.source).resolve() != derived
+        one
+        for one in rated.readings
+        if (Path(folder) / one.source).resolve() != derived
         and Path(one.source).name != derived.name
-    ]  # fmt: skip
+    ]
     keep_readings(folder, own)
     known = kept_readings(folder) if own else {}
     notes = []
@@ -183,11 +185,15 @@ def reading_kept(folder: Path, rated: Tables) -> tuple[Finding, ...]:
         columns = [f"{key} = {value}" for key, value in one.keys.items() if key in COLUMN_KEYS]
         notes.append(
             Finding(
-                "reading_kept", "note", one.source, 1, tuple(columns),
+                "reading_kept",
+                "note",
+                one.source,
+                1,
+                tuple(columns),
                 f"Read as the session keeps since {day} that it is read.",
                 "A file that changes is looked at anew.",
             )
-        )  # fmt: skip
+        )
     return tuple(notes)
 
 
@@ -256,17 +262,25 @@ def _not_shown(folder: Path) -> Iterator[Finding]:
         bare = without_units(connection, judged) if judged.placed else []
     if bare:
         yield Finding(
-            "no_turn_judged", "serious", "", len(bare), tuple(bare[:20]),
+            "no_turn_judged",
+            "serious",
+            "",
+            len(bare),
+            tuple(bare[:20]),
             f"{len(bare):,} conversations have no {judged.kind} that is judged: {bare[0]!r} ...",
             "Nobody was asked about them: they are empty, or nobody speaks in that role.",
-        )  # fmt: skip
+        )
     if kinds:
         named = ", ".join(f"{count:,} of kind {kind!r}" for kind, count in kinds.items())
         yield Finding(
-            "parts_not_shown", "serious", "", sum(kinds.values()), tuple(kinds),
+            "parts_not_shown",
+            "serious",
+            "",
+            sum(kinds.values()),
+            tuple(kinds),
             f"Conversations hold parts that are no text: {named}.",
             "No judge was shown them: transcripts say where they stand, and the text is judged.",
-        )  # fmt: skip
+        )
 
 
 def _other_rule(folder: Path) -> Iterator[Finding]:
@@ -274,10 +288,14 @@ def _other_rule(folder: Path) -> Iterator[Finding]:
     began = session_rule(folder) if is_session(folder) else ""
     if began not in ("", RULE):
         yield Finding(
-            "other_rule", "note", "", 1, (),
+            "other_rule",
+            "note",
+            "",
+            1,
+            (),
             f"The session began when the verdict's rule was that of {began}; here it is {RULE}.",
             "A verdict may be another by the rule alone: docs/verdict.md says what changed.",
-        )  # fmt: skip
+        )
 
 
 def _schemas(folder: Path) -> Iterator[Finding]:
@@ -295,16 +313,24 @@ def _health(folder: Path) -> Iterator[Finding]:
         for one in damage(folder):
             if one.kind in ("damaged", "changed_database"):
                 yield Finding(
-                    one.kind, "serious", one.where, one.count, (one.detail,),
+                    one.kind,
+                    "serious",
+                    one.where,
+                    one.count,
+                    (one.detail,),
                     f"The session is not as it was kept: {one.where}, {one.count:,}.",
                     f"The numbers here are those of its tables, which are whole; {one.remedy}.",
-                )  # fmt: skip
+                )
     if older_tables(folder):
         yield Finding(
-            "older_tables", "note", RATERS, 1, (),
+            "older_tables",
+            "note",
+            RATERS,
+            1,
+            (),
             "Replies have come since the session's tables were derived.",
             "They are in no number here: run voirdire session reparse.",
-        )  # fmt: skip
+        )
 
 
 def _finding(row: dict[str, Any]) -> Finding:

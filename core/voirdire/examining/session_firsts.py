@@ -96,10 +96,14 @@ def firsts_beside(folder: Path, study: Study, named: Sequence[str]) -> ReadJudge
     if people:
         return firsts_of_session(folder, study, only=named)[1]
     alone = Finding(
-        "nobody_beside_firsts", "note", "", len(named), tuple(named),
+        "nobody_beside_firsts",
+        "note",
+        "",
+        len(named),
+        tuple(named),
         "No person names first failures beside these raters.",
         "Nothing is said of theirs: give people who name some unit = 'first' in the panel.",
-    )  # fmt: skip
+    )
     return ReadJudgements((), findings=(alone,))
 
 
@@ -150,10 +154,13 @@ def _with_derived(places: pl.DataFrame, study: Study) -> pl.DataFrame:
     names = places["item"].unique(maintain_order=True).to_list()
     of = {name: parted(name) for name in names}
     at = pl.DataFrame(
-        {"item": names, "whole": [of[name][0] for name in names],
-         "at": [float(of[name][1].position) for name in names]},
+        {
+            "item": names,
+            "whole": [of[name][0] for name in names],
+            "at": [float(of[name][1].position) for name in names],
+        },
         schema={"item": pl.String, "whole": pl.String, "at": pl.Float64},
-    )  # fmt: skip
+    )
     told = places.join(at, on="item", maintain_order="left")
     parts = told.filter(pl.col("at") > 0, pl.col("score").is_not_null())
     if parts.is_empty():
@@ -208,7 +215,11 @@ def _with_lengths(places: pl.DataFrame, lengths: pl.DataFrame) -> pl.DataFrame:
 def _beyond(rows: pl.DataFrame) -> Finding:
     named = [f"{rater} on {item}" for rater, item in rows.select("rater", "item").rows()]
     return Finding(
-        "turn_beyond_end", "serious", "", len(named), tuple(named[:20]),
+        "turn_beyond_end",
+        "serious",
+        "",
+        len(named),
+        tuple(named[:20]),
         f"{len(named):,} first failures behind the last turn of their conversation.",
         "They are missing: such a turn is not there.",
-    )  # fmt: skip
+    )

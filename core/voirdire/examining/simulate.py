@@ -224,8 +224,10 @@ def _stops(humans: NDArray[np.bool_], judge: NDArray[np.bool_]) -> bool:
     """Of what one human passes (fails) the judge passes (fails) no fewer than the others do."""
     for passes in (True, False):
         people, own = humans == passes, judge == passes
-        rates = [(people[k] * np.delete(people, k, 0)).sum() / np.delete(people, k, 0).sum()
-                 for k in range(len(people))]  # fmt: skip
+        rates = [
+            (people[k] * np.delete(people, k, 0)).sum() / np.delete(people, k, 0).sum()
+            for k in range(len(people))
+        ]
         # Judge and humans both held against one human, the others taking turns.
         less = (people * own).sum() / people.sum() - np.mean(rates)
         if less < -max(_RATE, float(np.std(rates, ddof=1))):

@@ -186,16 +186,26 @@ def label_panel(  # noqa: PLR0913 - a design has so many sides
     if each:
         shuffled = np.argsort(rng.random(people.shape), axis=0)
         said_by[shuffled >= each] = np.nan
-    return SimulatedCases({
-        name: Case(
-            name, "topic", tuple(f"human {k + 1}" for k in range(humans)),
-            said[None].astype(float), said_by, np.arange(items), 1.0,
-            systems=system if systems > 1 else None,
-            clusters=np.arange(items) // together if together > 1 else None,
-            subgroups=np.where(subgroup, "special", ""), kind="label", labels=names, table=table,
-        )
-        for name, said in judges.items()
-    })  # fmt: skip
+    return SimulatedCases(
+        {
+            name: Case(
+                name,
+                "topic",
+                tuple(f"human {k + 1}" for k in range(humans)),
+                said[None].astype(float),
+                said_by,
+                np.arange(items),
+                1.0,
+                systems=system if systems > 1 else None,
+                clusters=np.arange(items) // together if together > 1 else None,
+                subgroups=np.where(subgroup, "special", ""),
+                kind="label",
+                labels=names,
+                table=table,
+            )
+            for name, said in judges.items()
+        }
+    )
 
 
 def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -> SimulatedCases:
@@ -239,10 +249,18 @@ def _set_panel(rng: np.random.Generator, items: int, labels: int, humans: int) -
         table, codes = np.unique(both, axis=0, return_inverse=True)
         rows = codes.reshape(humans + 1, items).astype(float)
         made[name] = Case(
-            name, "topic", tuple(f"human {k + 1}" for k in range(humans)), rows[[-1]], rows[:-1],
-            np.arange(items), 1.0, subgroups=np.where(subgroup, "special", ""), kind="label set",
-            labels=names, table=table.astype(float),
-        )  # fmt: skip
+            name,
+            "topic",
+            tuple(f"human {k + 1}" for k in range(humans)),
+            rows[[-1]],
+            rows[:-1],
+            np.arange(items),
+            1.0,
+            subgroups=np.where(subgroup, "special", ""),
+            kind="label set",
+            labels=names,
+            table=table.astype(float),
+        )
     return SimulatedCases(made)
 
 
@@ -274,10 +292,12 @@ def preference_panel(
         value = latent + noise * rng.logistic(0, 0.55, comparisons)
         return np.sign(value) * (np.abs(value) > 0.3)
 
-    people = np.stack([
-        seen(gap + taste[k, a] - taste[k, b] + 0.05 * rng.choice([-1, 1], comparisons))
-        for k in range(humans)
-    ])  # fmt: skip
+    people = np.stack(
+        [
+            seen(gap + taste[k, a] - taste[k, b] + 0.05 * rng.choice([-1, 1], comparisons))
+            for k in range(humans)
+        ]
+    )
     own = gap + taste[-1, a] - taste[-1, b]
     latent = {
         "as one human": (own, 0.0, 0.85),
@@ -310,13 +330,23 @@ def preference_panel(
     made: dict[str, Any] = {}
     for name, (one, other) in judges.items():
         compared = Compared(
-            names[a], names[b], 2.0, other if both else None, first, length,
+            names[a],
+            names[b],
+            2.0,
+            other if both else None,
+            first,
+            length,
             tuple(names[relatives].tolist()),
-        )  # fmt: skip
+        )
         made[name] = ComparedCase(
-            name, "preference", tuple(f"human {k + 1}" for k in range(humans)), one[None], people,
-            np.arange(comparisons).astype(str), compared,
-        )  # fmt: skip
+            name,
+            "preference",
+            tuple(f"human {k + 1}" for k in range(humans)),
+            one[None],
+            people,
+            np.arange(comparisons).astype(str),
+            compared,
+        )
     return SimulatedCases(made)
 
 
@@ -351,14 +381,23 @@ def probability_panel(items: int, humans: int, seed: int, *, systems: int = 4) -
         "the base rate of its system": mean[system],
         "wrong where it is surest": np.where(surest, 0.99, calibrated),
     }
-    return SimulatedCases({
-        name: Case(
-            name, "pass", tuple(f"human {k + 1}" for k in range(humans)),
-            np.clip(claims, 0.01, 0.99)[None], people, np.arange(items), 1.0,
-            systems=system, subgroups=np.where(subgroup, "special", ""), kind="probability",
-        )
-        for name, claims in judges.items()
-    })  # fmt: skip
+    return SimulatedCases(
+        {
+            name: Case(
+                name,
+                "pass",
+                tuple(f"human {k + 1}" for k in range(humans)),
+                np.clip(claims, 0.01, 0.99)[None],
+                people,
+                np.arange(items),
+                1.0,
+                systems=system,
+                subgroups=np.where(subgroup, "special", ""),
+                kind="probability",
+            )
+            for name, claims in judges.items()
+        }
+    )
 
 
 def demo_panel(kind: str, seed: int) -> SimulatedCases:
@@ -403,12 +442,15 @@ def tidy_judgements(panel: SimulatedCases) -> pl.DataFrame:
         return pl.DataFrame({**facts, "system": systems, **people, **claims})
     # Of sets each judge has a table of its own, since what is in it are the sets that are given.
     return pl.concat(
-        pl.DataFrame({
-            **facts, "rater": [rater] * len(codes),
-            "label": _label_cells(codes, panel.cases.get(rater, first)),
-        })
+        pl.DataFrame(
+            {
+                **facts,
+                "rater": [rater] * len(codes),
+                "label": _label_cells(codes, panel.cases.get(rater, first)),
+            }
+        )
         for rater, codes in said.items()
-    )  # fmt: skip
+    )
 
 
 def _label_cells(codes: Floats, case: Case) -> list[str]:

@@ -137,9 +137,16 @@ class Texts:
                 (name or "", text) for name, text in reasons.select("attribute", "text").rows()
             ]
             replies.append(
-                {"rater": who, "run": run, "status": None, "shown": [], "steps": [],
-                 "reasons": given, "flags": []}
-            )  # fmt: skip
+                {
+                    "rater": who,
+                    "run": run,
+                    "status": None,
+                    "shown": [],
+                    "steps": [],
+                    "reasons": given,
+                    "flags": [],
+                }
+            )
         return replies
 
     def reply(self, item: str, system: str, rater: str) -> str | None:
@@ -168,8 +175,10 @@ class Texts:
         from voirdire.store.replies import shown_messages  # noqa: PLC0415 - loads the store
 
         place = (first["rater"], first["item"], first["system"], first["run"])
-        return [(f"Step {one.step + 1}, {one.role}", one.text)
-                for one in shown_messages(self.session, *place)]  # fmt: skip
+        return [
+            (f"Step {one.step + 1}, {one.role}", one.text)
+            for one in shown_messages(self.session, *place)
+        ]
 
     def _run(self, run: pl.DataFrame) -> dict[str, Any]:
         first = run.row(0, named=True)
@@ -197,11 +206,16 @@ class Texts:
 def _of_files(examination: Examination) -> Texts:
     items = examination.texts.items.select(pl.col(_ITEMS).cast(pl.String)).drop_nulls("text")
     replies = examination.texts.replies.select(
-        "item", pl.col("system").cast(pl.String).fill_null(""), "rater",
-        pl.col("run").cast(pl.Int64), pl.lit(0, pl.Int64).alias("step"),
-        pl.col("status").cast(pl.String), pl.col("reply").alias("text"),
-        pl.lit(None, pl.String).alias("notes"), pl.lit("stop").alias("finish_reason"),
-    )  # fmt: skip
+        "item",
+        pl.col("system").cast(pl.String).fill_null(""),
+        "rater",
+        pl.col("run").cast(pl.Int64),
+        pl.lit(0, pl.Int64).alias("step"),
+        pl.col("status").cast(pl.String),
+        pl.col("reply").alias("text"),
+        pl.lit(None, pl.String).alias("notes"),
+        pl.lit("stop").alias("finish_reason"),
+    )
     responses = _named(examination.texts.responses, _RESPONSES)
     return Texts(items, responses, replies.sort("run"), _named(examination.texts.reasons, _REASONS))
 
@@ -234,9 +248,12 @@ def _of_session(folder: Path, reasons: pl.DataFrame | None) -> Texts:
         .select(pl.col(name).cast(kind) for name, kind in _RESPONSES.items())
     )
     return Texts(
-        pl.DataFrame(items, schema=_ITEMS, orient="row"), responses.drop_nulls("text"), replies,
-        _named(reasons, _REASONS), folder,
-    )  # fmt: skip
+        pl.DataFrame(items, schema=_ITEMS, orient="row"),
+        responses.drop_nulls("text"),
+        replies,
+        _named(reasons, _REASONS),
+        folder,
+    )
 
 
 def _read_anew(folder: Path, run: pl.DataFrame) -> Parsed | None:

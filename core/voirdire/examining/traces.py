@@ -127,11 +127,16 @@ def _steps(name: str, tasks: Sequence[TracedTask], study: Study) -> StepsResult:
     lengths = [len(task.steps) for task in tasks]
     whole = _mean([_use(task.steps, name, study) for task in tasks])
     return StepsResult(
-        name, len(tasks), sum(lengths) / len(lengths), max(lengths),
+        name,
+        len(tasks),
+        sum(lengths) / len(lengths),
+        max(lengths),
         {key: (counts[key], within[key]) for key in sorted(counts)},
         dict(Counter(task.trace.ended for task in tasks if task.trace.ended)),
-        compared, changed, whole,
-    )  # fmt: skip
+        compared,
+        changed,
+        whole,
+    )
 
 
 def _use(steps: Iterable[tuple[str, Usage]], rater: str, study: Study) -> Use:
@@ -189,9 +194,12 @@ def _gains(
         for key, scores, use, runs, wanted in others:
             if attribute in scores:
                 gain = explained_gain(
-                    own, scores[attribute], human, clusters=clusters,
+                    own,
+                    scores[attribute],
+                    human,
+                    clusters=clusters,
                     level=inputs.study.analysis.level,
-                )  # fmt: skip
+                )
                 yield StepsGain(name, attribute, key, gain, whole, use, runs, wanted)
 
 
@@ -232,11 +240,13 @@ def _asks_the_same(other: Rater, spec: Rater) -> bool:
     asks = spec.asks
     judge = asks.get("judge") or asks.get("")
     return (
-        other.kind == spec.kind and is_run(other) and other.name != spec.name
+        other.kind == spec.kind
+        and is_run(other)
+        and other.name != spec.name
         and (other.use or "rubric") == spec.options.get("judge", "rubric")
         and other.options == spec.options.get("options", {})
         and list(other.asks.values()) == [judge]
-    )  # fmt: skip
+    )
 
 
 def _of_rater(rater: Rater, inputs: Inputs) -> Use:
@@ -345,12 +355,20 @@ def _worths(gains: Sequence[StepsGain]) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            one.rater, one.attribute, _beside(one), one.gain.n, one.gain.first, one.gain.second,
-            one.gain.gain.bounds, one.use.tokens, one.beside_use.tokens, one.use.money,
+            one.rater,
+            one.attribute,
+            _beside(one),
+            one.gain.n,
+            one.gain.first,
+            one.gain.second,
+            one.gain.gain.bounds,
+            one.use.tokens,
+            one.beside_use.tokens,
+            one.use.money,
             one.beside_use.money,
         )
         for one in gains
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 
@@ -362,12 +380,18 @@ def _done(results: Sequence[StepsResult]) -> Table:
     )  # fmt: skip
     rows = tuple(
         (
-            one.rater, one.tasks, one.steps, one.most, one.compared or None,
-            one.changed / one.compared if one.compared else None, one.use.tokens, one.use.money,
+            one.rater,
+            one.tasks,
+            one.steps,
+            one.most,
+            one.compared or None,
+            one.changed / one.compared if one.compared else None,
+            one.use.tokens,
+            one.use.money,
             ", ".join(f"{word} {n}" for word, n in sorted(one.ended.items())) or None,
         )
         for one in results
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 

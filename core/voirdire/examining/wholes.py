@@ -183,9 +183,10 @@ def _placed(inputs: Inputs) -> pl.DataFrame:
     scored = _scored(inputs)
     given = scored.select(
         pl.col("item", "rater", "attribute").cast(pl.String),
-        pl.col("system").cast(pl.String).fill_null(""), "score",
+        pl.col("system").cast(pl.String).fill_null(""),
+        "score",
         *([pl.col("cluster").cast(pl.String)] if "cluster" in scored.columns else []),
-    ).filter(pl.col("rater").is_in(_raters(inputs)), pl.col("score").is_not_null())  # fmt: skip
+    ).filter(pl.col("rater").is_in(_raters(inputs)), pl.col("score").is_not_null())
     if "cluster" not in given.columns:
         given = given.with_columns(cluster=pl.lit(None, pl.String))
     items = given["item"].unique(maintain_order=True).to_list()
@@ -229,9 +230,15 @@ def _beside(table: pl.DataFrame) -> Iterator[WholeBeside]:
                 continue
             sure, good = both["right"], both["right_whole"]
             yield WholeBeside(
-                rater, whole, part, kind, int((sure & good).sum()), int((sure & ~good).sum()),
-                int((~sure & good).sum()), int((~sure & ~good).sum()),
-            )  # fmt: skip
+                rater,
+                whole,
+                part,
+                kind,
+                int((sure & good).sum()),
+                int((sure & ~good).sum()),
+                int((~sure & good).sum()),
+                int((~sure & ~good).sum()),
+            )
 
 
 def _by(table: pl.DataFrame, *names: str) -> Iterator[tuple[tuple[str, ...], pl.DataFrame]]:
@@ -294,12 +301,18 @@ def first_wrong(
     same = one.eq_missing(other)
     near = same | ((one - other).abs() <= 1).fill_null(value=False)
     return FirstWrong(
-        judge, beside, attribute, kind, wrong.height, _mean(same), _mean(near),
+        judge,
+        beside,
+        attribute,
+        kind,
+        wrong.height,
+        _mean(same),
+        _mean(near),
         int((one.is_null() & other.is_null()).sum()),
         int((one.is_null() & other.is_not_null()).sum()),
         int((one.is_not_null() & other.is_null()).sum()),
         _clustered(same.to_numpy(), wrong["cluster"].to_list(), level),
-    )  # fmt: skip
+    )
 
 
 def _mean(values: pl.Series) -> float:
@@ -353,10 +366,17 @@ def _besides(facts: WholeFacts) -> Table:
         count("Some wrong, whole wrong"),
     )  # fmt: skip
     rows = tuple(
-        (one.rater, one.whole, f"{one.part}, each {one.kind}", one.both, one.parts_alone,
-         one.whole_alone, one.neither)
+        (
+            one.rater,
+            one.whole,
+            f"{one.part}, each {one.kind}",
+            one.both,
+            one.parts_alone,
+            one.whole_alone,
+            one.neither,
+        )
         for one in facts.beside
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 
@@ -367,8 +387,18 @@ def _firsts(facts: WholeFacts) -> Table:
         count("Only the rater"),
     )  # fmt: skip
     rows = tuple(
-        (one.judge, one.beside, f"{one.attribute}, each {one.kind}", one.n, one.exact,
-         (one.interval.low, one.interval.high), one.near, one.never, one.missed, one.invented)
+        (
+            one.judge,
+            one.beside,
+            f"{one.attribute}, each {one.kind}",
+            one.n,
+            one.exact,
+            (one.interval.low, one.interval.high),
+            one.near,
+            one.never,
+            one.missed,
+            one.invented,
+        )
         for one in facts.first
-    )  # fmt: skip
+    )
     return Table(columns, rows)

@@ -269,9 +269,9 @@ def draw(
             judgement = _judgement(humans, study, task, _ident(secret, rater, named))
             origin = named
             if queue is not None:
-                both = sorted((named.system_a, named.system_b)) if named.system_b else [
-                    named.system_a
-                ]  # fmt: skip
+                both = (
+                    sorted((named.system_a, named.system_b)) if named.system_b else [named.system_a]
+                )
                 chance = queue.probability.get((named.item, *both))
                 origin = replace(named, probability=chance)
             judgements[judgement.id], origins[judgement.id] = judgement, origin

@@ -202,8 +202,10 @@ TEXTS: dict[str, Any] = {
     "run": pl.Int32, "question": pl.String, "text": pl.String, "status": STATUS,
 }  # fmt: skip
 _SCHEMAS: dict[str, dict[str, Any]] = {
-    "ratings": dict(RATINGS), "preferences": PREFERENCES, "texts": TEXTS,
-}  # fmt: skip
+    "ratings": dict(RATINGS),
+    "preferences": PREFERENCES,
+    "texts": TEXTS,
+}
 #: Letters that a choice is scored on: those that the judge `choice` scores, so that both join.
 _LETTERS = 8
 

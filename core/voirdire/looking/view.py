@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Sort = Literal[
     "difference", "influence", "change", "human", "score", "item", "system", "subgroup", "status"
-]  # fmt: skip
+]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 #: Before the name of a human whose own scores are sorted by.
 OF = "of:"

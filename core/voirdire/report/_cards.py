@@ -72,8 +72,10 @@ def _row(title: str, verdicts: Sequence[Verdict]) -> CardRow:
     where = f"{worst.about}: " if several else ""
     if part is None or (part.reason and REASONS[part.reason].instead):
         reason = REASONS[worst.reason].words if worst.reason else ""
-        told = next((because(one, worst.kind) for one in worst.components
-                     if one.name in worst.deciding), reason)  # fmt: skip
+        told = next(
+            (because(one, worst.kind) for one in worst.components if one.name in worst.deciding),
+            reason,
+        )
         return CardRow(title, marks, several, Markup(), where + sentence(reason or told))
     # Of an open one the interval says why: the estimate alone may lie where a yes would.
     bare = part if worst.state == "open" else replace(part, low=math.nan, high=math.nan)

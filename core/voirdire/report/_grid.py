@@ -84,9 +84,10 @@ def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
     attributes = attributes_of(examination)
     called = _called(attributes)
     tested = tuple(
-        use for use in uses_of(examination)
+        use
+        for use in uses_of(examination)
         if any(v.use == use and v.state != "not tested" for v in examination.verdicts)
-    )  # fmt: skip
+    )
     shown = tested or uses_of(examination)
 
     untested = _untested(examination, tested)
@@ -100,10 +101,12 @@ def grid_of(examination: Examination, answers: Sequence[JudgeAnswer]) -> Grid:
             (at, answer, name) for at, answer in enumerate(answers) for name in answer.attributes
         ]
         rows = tuple(
-            (answer.name if len(attributes) == 1 else f"{answer.name}, {called[name]}",
-             tuple(marks(answer, name, (use,)) for use in shown))
+            (
+                answer.name if len(attributes) == 1 else f"{answer.name}, {called[name]}",
+                tuple(marks(answer, name, (use,)) for use in shown),
+            )
             for _, answer, name in lines
-        )  # fmt: skip
+        )
         places = tuple(at for at, _, _ in lines)
         return Grid("Judge", shown, rows, "rows", places, shown, untested)
     names, places = tuple(answer.name for answer in answers), tuple(range(len(answers)))

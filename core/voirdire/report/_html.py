@@ -96,9 +96,11 @@ def render_cards(examination: Examination) -> str:
         for one in answers(examination)
     ]
     return _TEMPLATES.render(
-        "cards.html.j2", title=examination.study.title or examination.study.name, judges=judges,
+        "cards.html.j2",
+        title=examination.study.title or examination.study.name,
+        judges=judges,
         findings=[f for f in examination.findings if f.severity != "note"][:_PLACES],
-    )  # fmt: skip
+    )
 
 
 def render_result(

@@ -126,9 +126,10 @@ def _confusion(evidence: Sequence[Evidence]) -> Section:
     shown = [
         (seen, agreement)
         for seen in evidence
-        if (agreement := seen.responses or seen.graded) is not None and agreement.confusion
+        if (agreement := seen.responses or seen.graded) is not None
+        and agreement.confusion
         and len(agreement.labels) <= _MOST_LEVELS
-    ]  # fmt: skip
+    ]
     levels = sorted({level for _, agreement in shown for level in agreement.labels})
     words = _level_words(levels, gated=all(agreement.gate is not None for _, agreement in shown))
     if len(levels) > _MOST_LEVELS:

@@ -259,8 +259,13 @@ def _influential(row: Mapping[str, Any], examination: Examination, texts: Texts)
 
 def _address(row: Mapping[str, Any]) -> str:
     """The page of `voirdire look` that shows the response; what is empty is left out."""
-    asked = {"judge": row["judge"], "attribute": row["attribute"],
-             "turn": row["reference_at"] or None, "use": row["use"], "row": row["row"]}  # fmt: skip
+    asked = {
+        "judge": row["judge"],
+        "attribute": row["attribute"],
+        "turn": row["reference_at"] or None,
+        "use": row["use"],
+        "row": row["row"],
+    }
     given = {key: value for key, value in asked.items() if value is not None}
     return f"/response?{urlencode(given, errors='replace')}"
 

@@ -95,15 +95,20 @@ def answers(examination: Examination) -> tuple[JudgeAnswer, ...]:
         # Attributes may have been rated on different systems; the sentence counts the widest of
         # those that rank any. A probability beside comparisons has pairs in the place of systems.
         ranked = {verdict.attribute for verdict in verdicts if verdict.use == "order"}
-        systems = max((len(o.systems) for o in seen if o.attribute in ranked or not ranked),
-                      default=0)  # fmt: skip
+        systems = max(
+            (len(o.systems) for o in seen if o.attribute in ranked or not ranked), default=0
+        )
         # One constant on all attributes is said once; different constants are a reason each.
         constants = {one.constant for one in seen if math.isfinite(one.constant)}
         constant = constants.pop() if len(constants) == 1 and _all_constant(seen) else math.nan
         saying = Saying(
-            brief(name, 40), verdicts, systems, constant,
-            [one for one in examination.simpler if one.rater == judge], clears(examination),
-        )  # fmt: skip
+            brief(name, 40),
+            verdicts,
+            systems,
+            constant,
+            [one for one in examination.simpler if one.rater == judge],
+            clears(examination),
+        )
         made.append(JudgeAnswer(judge, name, *saying.said(), tuple(verdicts)))
     return tuple(made)
 
@@ -258,12 +263,18 @@ def sureness_section(answers: Sequence[JudgeAnswer]) -> Section:
     )  # fmt: skip
     rows = tuple(
         (
-            answer.name, one.about, USES[one.use].title, one.target, one.state, one.p, one.p_holm,
+            answer.name,
+            one.about,
+            USES[one.use].title,
+            one.target,
+            one.state,
+            one.p,
+            one.p_holm,
         )
         for answer in answers
         for one in answer.verdicts
         if one.state != "not tested"
-    )  # fmt: skip
+    )
     return Section(
         "How sure each verdict is",
         "p is the largest of those of a use's components. Holm's corrects it for all judges and "

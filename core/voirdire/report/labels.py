@@ -201,8 +201,13 @@ def _draw(frame: pl.DataFrame, level: float) -> Drawing:
         axes.spines["left"].set_visible(False)
         if any(sets):
             handles = [_handle(axes, at, name) for at, name in enumerate(sets)]
-            axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0),
-                        ncols=columns, borderaxespad=0.3)  # fmt: skip
+            axes.legend(
+                handles=handles,
+                loc="lower left",
+                bbox_to_anchor=(0, 1.0),
+                ncols=columns,
+                borderaxespad=0.3,
+            )
     return finish(
         figure,
         "labels",
@@ -227,8 +232,14 @@ def _draw_row(
         colour, has_interval = colour_of(place), cell["kappa_low"] is not None
         if has_interval:
             axes.hlines(y, cell["kappa_low"], cell["kappa_high"], color=colour, lw=1.3)
-        axes.plot(cell["kappa"], y, marker_of(place), color=colour, ms=4.2,
-                  mfc=colour if has_interval else HOLLOW)  # fmt: skip
+        axes.plot(
+            cell["kappa"],
+            y,
+            marker_of(place),
+            color=colour,
+            ms=4.2,
+            mfc=colour if has_interval else HOLLOW,
+        )
 
 
 def _handle(axes: Any, at: int, name: str) -> Any:

@@ -153,11 +153,13 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         {
             **{key: plain(getattr(part, key)) for key in _PART_KEYS},
             "note": because(part, verdict.kind),
-            **{key: plain(getattr(part, key))
-               for key in ("reason", "p", "at", "judge", "human", "count")},
+            **{
+                key: plain(getattr(part, key))
+                for key in ("reason", "p", "at", "judge", "human", "count")
+            },
         }
         for part in verdict.components
-    ]  # fmt: skip
+    ]
     return {
         **{key: plain(getattr(verdict, key)) for key in _VERDICT_KEYS},
         "why": reason_text(verdict),

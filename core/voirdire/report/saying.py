@@ -209,9 +209,10 @@ class Saying:
         small = all(USES[one.use].alone for one in cleared)
         for where, uses in self._by_place("yes", cleared).items():
             listed_uses = {
-                use: own for use, own in uses.items()
+                use: own
+                for use, own in uses.items()
                 if (USES[use].verb if small and not said else not USES[use].alone)
-            }  # fmt: skip
+            }
             verbs = [
                 f"{self._words(USES[use].verb, own)}{numbered(own)}"
                 for use, own in listed_uses.items()
@@ -302,8 +303,11 @@ class Saying:
                 told += said
             return told, []
         if not cleared:
-            whys = [f"{where[1:]} {why}" if where and len(places) > 1 else why
-                    for where, why in groups if why]  # fmt: skip
+            whys = [
+                f"{where[1:]} {why}" if where and len(places) > 1 else why
+                for where, why in groups
+                if why
+            ]
             return forbidden, [sentence(why) for why in dict.fromkeys(whys)]
         for (place, why), verbs in groups.items():
             where = _any(place)
@@ -314,8 +318,13 @@ class Saying:
         return forbidden, []
 
     def _named(self, named: bool) -> dict[str, str]:
-        return dict(zip(("it", "its"), (self.name, f"{self.name}'s") if named else ("it", "its"),
-                        strict=True))  # fmt: skip
+        return dict(
+            zip(
+                ("it", "its"),
+                (self.name, f"{self.name}'s") if named else ("it", "its"),
+                strict=True,
+            )
+        )
 
     def _open(self) -> list[str]:
         said = []
@@ -395,9 +404,11 @@ def numbered(verdicts: Sequence[Verdict]) -> str:
     for key in dict.fromkeys((*use.shown, *(one.key for one in use.required[THESE]))):
         spec = COMPONENTS[key]
         parts = [
-            part for one in verdicts for part in one.components
+            part
+            for one in verdicts
+            for part in one.components
             if part.name == key and math.isfinite(part.estimate)
-        ]  # fmt: skip
+        ]
         if parts and len(said) < use.numbers and (spec.in_brackets or key in use.shown):
             said.append(spec.in_brackets(parts) if spec.in_brackets else _titled(parts))
     told = ", ".join(filter(None, said))

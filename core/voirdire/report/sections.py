@@ -153,8 +153,10 @@ def flat_columns(table: Table) -> dict[str, list[Any]]:
 
 def markdown_text(title: str, sections: Sequence[Section], findings: Sequence[Finding] = ()) -> str:
     """A page of Markdown: the title, each section with its tables, and the findings."""
-    lines = [f"- **{finding.severity}**: {cell(finding.message)} {cell(finding.consequence)}"
-             for finding in findings]  # fmt: skip
+    lines = [
+        f"- **{finding.severity}**: {cell(finding.message)} {cell(finding.consequence)}"
+        for finding in findings
+    ]
     parts = [f"# {cell(title)}", *map(markdown, sections), *(["\n".join(lines)] if lines else [])]
     return "\n\n".join(parts)
 

@@ -132,10 +132,18 @@ def verdict_frame(examination: Examination) -> pl.DataFrame:
         if part is not None and part.margin is not None:
             ends = part.margin if isinstance(part.margin, tuple) else (part.margin, None)
         values = (None, None, None) if part is None else (part.estimate, part.low, part.high)
-        rows.append((
-            one.judge, one.attribute, one.label or None, one.use, one.target, one.state,
-            None if part is None else part.name, *map(plain, (*values, *ends, one.p, one.p_holm)),
-        ))  # fmt: skip
+        rows.append(
+            (
+                one.judge,
+                one.attribute,
+                one.label or None,
+                one.use,
+                one.target,
+                one.state,
+                None if part is None else part.name,
+                *map(plain, (*values, *ends, one.p, one.p_holm)),
+            )
+        )
     schema = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
     return pl.DataFrame(rows, schema=schema, orient="row")
 

@@ -149,10 +149,20 @@ def without_coefficients(result: PairResult) -> PairResult:
     if not _of_few(result):
         return result
     return dataclasses.replace(
-        result, icc_c1=math.nan, icc_a1=math.nan, ccc=math.nan, pearson_r=math.nan, ci=(), band="",
-        reliability_class="", class_exact="", loo_c1={}, loo_a1={}, without_exclusion=None,
+        result,
+        icc_c1=math.nan,
+        icc_a1=math.nan,
+        ccc=math.nan,
+        pearson_r=math.nan,
+        ci=(),
+        band="",
+        reliability_class="",
+        class_exact="",
+        loo_c1={},
+        loo_a1={},
+        without_exclusion=None,
         family_rule=None,
-    )  # fmt: skip
+    )
 
 
 def rater_name(examination: Examination, judge: str, turn: int) -> str:

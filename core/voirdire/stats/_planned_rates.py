@@ -71,9 +71,17 @@ class RatePlan:
         if clustered:
             rows = np.arange(len(y))
             columns = Columns(
-                y, with_stand_ins(f, scored), scored, counted(group), rows,
-                np.zeros(len(y), np.intp), 1, None, (0.0, 1.0), clustered=True,
-            )  # fmt: skip
+                y,
+                with_stand_ins(f, scored),
+                scored,
+                counted(group),
+                rows,
+                np.zeros(len(y), np.intp),
+                1,
+                None,
+                (0.0, 1.0),
+                clustered=True,
+            )
             effect = design_effect(columns)
         shares = np.bincount(strata, minlength=k) / len(strata)
         units = len(np.unique(group[known])) if clustered else 0

@@ -119,9 +119,14 @@ def allotted(sizes: Any, ends: Any, labels: int) -> NDArray[np.intp]:
 
 
 def labels_to_show(
-    gain: float, differ: float, stock: int, *, spread: float = 1.0, power: float = 0.8,
+    gain: float,
+    differ: float,
+    stock: int,
+    *,
+    spread: float = 1.0,
+    power: float = 0.8,
     level: float = 0.95,
-) -> int:  # fmt: skip
+) -> int:
     r"""Labels of units that differ with which a gain of that size is shown with some power.
 
     Of a stock of D units that differ :math:`(1 + g / d) / 2` are won, with g the gain over all
@@ -223,8 +228,9 @@ def _count_labels(
         raise StatisticsError(f"strata must be 0 to {len(counts) - 1}")
     labelled = np.bincount(place, minlength=len(counts))
     if (labelled > counts).any() or counts.sum() > units:
-        raise StatisticsError("there are more labels than units that differ, or more of these than "
-                              "units")  # fmt: skip
+        raise StatisticsError(
+            "there are more labels than units that differ, or more of these than units"
+        )
     if (np.abs(values) > bound[place] + 1e-9).any():
         raise StatisticsError("a gain is larger than the end of its stratum")
     return np.asarray(labelled, np.intp)
@@ -274,9 +280,14 @@ def _blaker(won: int, drawn: Any) -> float:
 
 
 def _stratified(
-    values: Floats, place: NDArray[np.intp], labelled: NDArray[np.intp], counts: Floats,
-    bound: Floats, units: int, level: float,
-) -> Estimate:  # fmt: skip
+    values: Floats,
+    place: NDArray[np.intp],
+    labelled: NDArray[np.intp],
+    counts: Floats,
+    bound: Floats,
+    units: int,
+    level: float,
+) -> Estimate:
     value, parts, degrees = 0.0, [], []
     for h in np.flatnonzero(counts):
         own, m = values[place == h], int(labelled[h])
@@ -300,6 +311,10 @@ def _stratified(
         df = variance**2 / math.fsum(v**2 / d for v, d in zip(parts, degrees, strict=True))
     interval = student_interval(value, math.sqrt(variance), df, level, "stratified_t")
     return Estimate(
-        "gain", value, (interval,), n=len(values), k=2,
+        "gain",
+        value,
+        (interval,),
+        n=len(values),
+        k=2,
         details={"differ": int(counts.sum()), "standard_error": math.sqrt(variance), "df": df},
-    )  # fmt: skip
+    )

@@ -198,11 +198,21 @@ def labels_needed(  # noqa: PLR0913 - what is planned, and how it will be correc
         none, unit = math.nan, "labels" if clusters is None else "clusters"
         return tuple(
             LabelsNeeded(
-                float(h), none, none, none, none, total, spread, r, len(pilot.y), unit, pilot.size,
+                float(h),
+                none,
+                none,
+                none,
+                none,
+                total,
+                spread,
+                r,
+                len(pilot.y),
+                unit,
+                pilot.size,
                 few=few,
             )
             for h in widths
-        )  # fmt: skip
+        )
     ends = None
     if scale is not None:
         slope = math.sqrt(explained * pilot.rest / float(pilot.every.var() or 1.0))

@@ -138,9 +138,14 @@ class ProbabilityPanel:
         """The rows kept alone."""
         cluster = np.unique(self.cluster[kept], return_inverse=True)[1].astype(np.intp)
         return replace(
-            self, probability=self.probability[kept], yes=self.yes[kept], humans=self.humans[kept],
-            cluster=cluster, system=self.system[kept], n_clusters=int(cluster.max(initial=-1)) + 1,
-        )  # fmt: skip
+            self,
+            probability=self.probability[kept],
+            yes=self.yes[kept],
+            humans=self.humans[kept],
+            cluster=cluster,
+            system=self.system[kept],
+            n_clusters=int(cluster.max(initial=-1)) + 1,
+        )
 
     def sums(self, *columns: Floats) -> ClusterSums:
         """Columns (N,) by cluster."""
@@ -297,9 +302,14 @@ def released(
         n = effective_labels(hit, cluster, effect, 1 / each)
         good, bad = share_tails(right * n, n, target)
     return Released(
-        right, math.sqrt(max(spread, least) / count), float(claimed.mean()), count,
-        count / panel.n, good, bad,
-    )  # fmt: skip
+        right,
+        math.sqrt(max(spread, least) / count),
+        float(claimed.mean()),
+        count,
+        count / panel.n,
+        good,
+        bad,
+    )
 
 
 def slope_within(panel: ProbabilityPanel, members: NDArray[np.bool_]) -> Jackknifed | None:

@@ -123,9 +123,12 @@ def chosen_gain(
     gains = values - values[0]
     chosen = int(gains.sum(axis=1).argmax())
     claimed = Estimate(
-        "gain on the same labels", float(gains[chosen].mean()),
-        (mean_interval(gains[chosen], level, codes),), n=values.shape[1], k=2,
-    )  # fmt: skip
+        "gain on the same labels",
+        float(gains[chosen].mean()),
+        (mean_interval(gains[chosen], level, codes),),
+        n=values.shape[1],
+        k=2,
+    )
     if units < FEWEST:
         lacking = Estimate("gain", math.nan, n=values.shape[1], k=2, reason="too_few_items")
         return ChosenGain(chosen, lacking, claimed, np.full(len(values), math.nan), math.nan)
@@ -133,9 +136,13 @@ def chosen_gain(
     error, df = math.sqrt(folded.squared_error), 2 * (FOLDS - 1)
     interval = student_interval(folded.gain, error, df, level, "nested_folds")
     gain = Estimate(
-        "gain", folded.gain, (interval,), n=values.shape[1], k=2,
+        "gain",
+        folded.gain,
+        (interval,),
+        n=values.shape[1],
+        k=2,
         details={"standard_error": error, "df": df, "units": units},
-    )  # fmt: skip
+    )
     return ChosenGain(chosen, gain, claimed, folded.shares, outlook(gain)[0])
 
 
@@ -216,9 +223,13 @@ class _Folded:
         nested = (ahead**2 - within).mean(axis=1) * (FOLDS - 1) / FOLDS
         gain = outer.sum(axis=1, keepdims=True) / n
         plain = _variance(
-            squares[at].sum(axis=1), crossed[at].sum(axis=1), float((size**2).sum()), gain[:, 0], n,
+            squares[at].sum(axis=1),
+            crossed[at].sum(axis=1),
+            float((size**2).sum()),
+            gain[:, 0],
+            n,
             units,
-        )  # fmt: skip
+        )
         error = float(np.clip(nested.mean(), plain.mean(), FOLDS * plain.mean()))
         differing = float(((own != 0) @ member)[at].sum(axis=1).mean())
         if 0 < differing < FEW_DIFFER:

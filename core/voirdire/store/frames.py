@@ -402,9 +402,10 @@ def label_claims(folder: str | Path, plugins: Plugins | None = None) -> list[Cla
     """
     panel, claims = panel_of(folder, plugins), []
     asking = [
-        one for one in panel.of("annotate")
+        one
+        for one in panel.of("annotate")
         if isinstance(one.rater, NamesOptions) and one.rater.options_named
-    ]  # fmt: skip
+    ]
     for connection, participant in _expecting(panel, asking):
         labels = participant.rater.options_named
         for task in answered(connection, participant.id, participant.runs):

@@ -68,10 +68,14 @@ def _repeating(frame: pl.DataFrame) -> pl.Series:
 
 def _null_raters(raw: RawTable, column: str, rows: pl.Series) -> Finding:
     return finding(
-        "null_raters", "serious", raw.name, [f"{raw.unit} {row}" for row in rows],
+        "null_raters",
+        "serious",
+        raw.name,
+        [f"{raw.unit} {row}" for row in rows],
         f"{plural(len(rows), 'row')} without a rater in column {column!r}.",
-        "Who judged is not known, and they are in no number.", count=len(rows),
-    )  # fmt: skip
+        "Who judged is not known, and they are in no number.",
+        count=len(rows),
+    )
 
 
 def account_findings(account: Account | None) -> tuple[Finding, ...]:
@@ -89,11 +93,15 @@ def account_findings(account: Account | None) -> tuple[Finding, ...]:
     bytes_ = f"{of} were not read: {parts}."
     gone = ", ".join(f"{count:,} {why}" for why, count in account.gone.items())
     note = finding(
-        "account", "note", account.table, [],
+        "account",
+        "note",
+        account.table,
+        [],
         f"Of {plural(account.rows, 'row')} in the file {account.kept:,} were read"
         f"{f'; {gone}' if gone else ''}.{bytes_ if unread else ''}",
-        "The others are in no number.", count=account.rows - account.kept,
-    )  # fmt: skip
+        "The others are in no number.",
+        count=account.rows - account.kept,
+    )
     return (note,)
 
 
@@ -142,9 +150,12 @@ def _does_not_add_up(account: Account) -> Finding:
         amount = plural(abs(judgements), "judgement")
         parts.append(f"{amount} too {'few' if judgements > 0 else 'many'}")
     return finding(
-        "account_open", "serious", account.table, [],
+        "account_open",
+        "serious",
+        account.table,
+        [],
         f"The account of the file does not add up: {plural(account.rows, 'row')}, "
         f"{account.kept:,} read, {gone}; {' and '.join(parts)}.",
         "What became of them is not known; this is a fault of voirdire: please report it.",
         count=abs(rows) + abs(judgements),
-    )  # fmt: skip
+    )

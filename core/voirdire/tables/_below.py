@@ -59,10 +59,14 @@ def without_notes_below(raw: RawTable) -> RawTable:
             str(cell) for row in frame.slice(cut).iter_rows() for cell in row if cell is not None
         ]
         note = finding(
-            "notes_below", "note", raw.name, texts,
+            "notes_below",
+            "note",
+            raw.name,
+            texts,
             f"{plural(len(filled), 'row')} with one cell below the table: {listed(texts)}.",
-            "Taken for notes and left out.", count=len(filled),
-        )  # fmt: skip
+            "Taken for notes and left out.",
+            count=len(filled),
+        )
         return replace(raw, frame=frame.head(cut), lines=raw.lines.head(cut)).noted(note)
     return raw
 
@@ -95,9 +99,13 @@ def _sums_up(raw: RawTable, above: pl.DataFrame, row: pl.DataFrame) -> bool:
 def _without(raw: RawTable, cut: int) -> RawTable:
     gone = raw.numbers().slice(cut)
     note = finding(
-        "summary_rows", "serious", raw.name, [f"{raw.unit} {row}" for row in gone],
+        "summary_rows",
+        "serious",
+        raw.name,
+        [f"{raw.unit} {row}" for row in gone],
         f"{plural(len(gone), 'row')} at the end: they hold the means or sums of the rows above.",
-        "They are left out.", count=len(gone),
-    )  # fmt: skip
+        "They are left out.",
+        count=len(gone),
+    )
     lines = None if raw.lines is None else raw.lines.head(cut)
     return replace(raw, frame=raw.frame.head(cut), lines=lines).noted(note)

@@ -79,9 +79,14 @@ def said(
     ]
     left = f"Not read: {listed(unread)}." if unread else "Every column plays a part."
     return finding(
-        "reading", "note", raw.name, told, f"{'; '.join(parts)}.",
-        left if roles else "Columns were found by their names.", count=raw.frame.height,
-    )  # fmt: skip
+        "reading",
+        "note",
+        raw.name,
+        told,
+        f"{'; '.join(parts)}.",
+        left if roles else "Columns were found by their names.",
+        count=raw.frame.height,
+    )
 
 
 def _spans(ratings: pl.DataFrame, units: int) -> dict[str, str]:

@@ -49,30 +49,41 @@ def table_of_raters(
 
 
 def read_as(
-    kind: str, file: str, ratings: pl.DataFrame,
-    raters: Mapping[str, tuple[str, str | None]], unused: Mapping[str, Sequence[str]],
-) -> Finding:  # fmt: skip
+    kind: str,
+    file: str,
+    ratings: pl.DataFrame,
+    raters: Mapping[str, tuple[str, str | None]],
+    unused: Mapping[str, Sequence[str]],
+) -> Finding:
     """The card of such a file: what was read of it, and by whom."""
     people = [name for name, (what, _) in raters.items() if what == "human"]
     who = f" ({plural(len(people), 'person', 'people')})" if people else ""
     lost = sum(map(len, unused.values()))
     return finding(
-        "file_read_as", "note", file, [],
+        "file_read_as",
+        "note",
+        file,
+        [],
         f"Read as {kind}: {plural(ratings.height, 'rating')} of "
         f"{plural(ratings['item'].n_unique(), 'item')} by "
         f"{plural(ratings['rater'].n_unique(), 'rater')}{who}, "
         f"{plural(ratings['attribute'].n_unique(), 'attribute')}; "
         f"{plural(lost, 'row')} not used.",
-        "If that is wrong, write ratings as a table with a row a rating.", count=1,
-    )  # fmt: skip
+        "If that is wrong, write ratings as a table with a row a rating.",
+        count=1,
+    )
 
 
 def left_out(file: str, unused: Mapping[str, Sequence[str]]) -> list[Finding]:
     """A note on each reason for which rows are in no number."""
     return [
         finding(
-            "rows_unused", "note", file, places,
-            f"{plural(len(places), 'row')} not used: {reason}.", "They are in no number.",
+            "rows_unused",
+            "note",
+            file,
+            places,
+            f"{plural(len(places), 'row')} not used: {reason}.",
+            "They are in no number.",
         )
         for reason, places in unused.items()
-    ]  # fmt: skip
+    ]

@@ -50,9 +50,12 @@ _SETTLED = pattern(
 
 #: How far several raters' scores differ, in the ways that a file may tell it.
 _SPREADS = (
-    "the standard deviation", "the standard deviation of all", "the variance",
-    "the variance of all", "the range",
-)  # fmt: skip
+    "the standard deviation",
+    "the standard deviation of all",
+    "the variance",
+    "the variance of all",
+    "the range",
+)
 
 
 @dataclass(frozen=True, slots=True)

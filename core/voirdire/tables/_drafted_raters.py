@@ -74,9 +74,10 @@ def without_measures(
         if each.how is None or each.how.rater is None:
             continue
         names = [
-            r for r in each.ratings["rater"].unique(maintain_order=True)
+            r
+            for r in each.ratings["rater"].unique(maintain_order=True)
             if measures(r) and r not in (*reference, *judges)
-        ]  # fmt: skip
+        ]
         for name in names:
             scores = each.ratings.filter(pl.col("rater") == name)["score"].drop_nulls()
             if not scores.is_between(low, high).all():
@@ -84,12 +85,15 @@ def without_measures(
     if not lost:
         return looked, ()
     note = finding(
-        "raters_measured", "serious", looked[0].name, [*lost],
+        "raters_measured",
+        "serious",
+        looked[0].name,
+        [*lost],
         f"{listed([*lost])}: called as what is measured is, with values beyond the reference's "
         f"{low:g} to {high:g}.",
         "No rater: left out. To hold it against the reference, name it by --judge.",
         count=len(lost),
-    )  # fmt: skip
+    )
     return [_left_out(each, [*lost]) for each in looked], (note,)
 
 

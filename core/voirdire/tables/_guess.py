@@ -106,8 +106,10 @@ def answers_or_scores(raw: RawTable, source: Source, names: Known) -> tuple[RawT
         raise QuestionError(
             f"{raw.name}: does {column!r} hold the answers that {listed(raters)} judged? Where it "
             f"holds scores, say --score {column!r}.",
-            "response", (column,), f"response = {json.dumps(column)}",
-        )  # fmt: skip
+            "response",
+            (column,),
+            f"response = {json.dumps(column)}",
+        )
     note = assumed(raw.name, [column], f"{column!r} was read as the answers that were judged.")
     decided = source.model_copy(update={"response": column})
     return raw.noted(note), decided
@@ -180,8 +182,11 @@ def ask_of_whom(raw: RawTable, columns: Sequence[str]) -> None:
             raise QuestionError(
                 f"{raw.name}: {column!r} may hold what was measured about {person!r}, or the "
                 f"ratings of somebody else; if it is a rater, name all people by --reference.",
-                "ignore", (column,), f"ignore = [{json.dumps(column)}]", likely=False,
-            )  # fmt: skip
+                "ignore",
+                (column,),
+                f"ignore = [{json.dumps(column)}]",
+                likely=False,
+            )
 
 
 def _is_alone(raw: RawTable, named: Sequence[str]) -> bool:

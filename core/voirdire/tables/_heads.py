@@ -65,8 +65,11 @@ def systems_as_rows(raw: RawTable, source: Source, named: Sequence[str]) -> tupl
         raise QuestionError(
             f"{raw.name}: headers hold {listed(parts)} beside {listed(list(named))}; are these "
             f"systems that answered, or attributes that were judged?",
-            "layout", ("systems", "attributes"), 'layout = "systems"', likely=False,
-        )  # fmt: skip
+            "layout",
+            ("systems", "attributes"),
+            'layout = "systems"',
+            likely=False,
+        )
     return _turned(raw, grid, parts), plain
 
 
@@ -76,9 +79,10 @@ def _grid(
     """Column -> rater and the other part of its header; nothing where the grid is not whole."""
     grid = {
         c: (name, part)
-        for name in named for c in columns
+        for name in named
+        for c in columns
         if (part := beside(c, name)) and is_score(raw, c)
-    }  # fmt: skip
+    }
     parts = {part for _, part in grid.values()}
     for column in columns:
         for part in parts:
@@ -135,12 +139,18 @@ def _turned(raw: RawTable, grid: Mapping[str, tuple[str, str]], parts: Sequence[
     ]
     frame = pl.concat(blocks, how="vertical_relaxed")
     note = finding(
-        "systems_in_headers", "note", raw.name, list(grid),
+        "systems_in_headers",
+        "note",
+        raw.name,
+        list(grid),
         f"The headers name raters and systems ({listed(parts)}): each row became one a system.",
         "Where these are attributes, say --layout attributes.",
-    )  # fmt: skip
+    )
     turned = replace(
-        raw, frame=frame, headers={c: c for c in frame.columns},
-        lines=pl.concat([raw.numbers()] * len(parts)), each=len(parts),
-    )  # fmt: skip
+        raw,
+        frame=frame,
+        headers={c: c for c in frame.columns},
+        lines=pl.concat([raw.numbers()] * len(parts)),
+        each=len(parts),
+    )
     return turned.noted(note)

@@ -39,27 +39,35 @@ def with_people_of_items(reading: Reading, named: Sequence[str], where: str) -> 
         raise QuestionError(
             f"{where}: {listed(fields)} stands in the items, beside ratings of "
             f"{listed(attributes)}; which of these is it about?",
-            "only", tuple(attributes), f"only = {json.dumps(attributes[:1])}", likely=False,
-        )  # fmt: skip
+            "only",
+            tuple(attributes),
+            f"only = {json.dumps(attributes[:1])}",
+            likely=False,
+        )
     units = reading.ratings.select("item", "system").unique(maintain_order=True)
     blocks = []
     for name in fields:
         said = reading.items.select("item", to_scores(reading.items[name]).values.alias("score"))
         rows = units.join(said.drop_nulls(), on="item", maintain_order="left")
         rows = rows.with_columns(
-            pl.lit(name).alias("rater"), pl.lit(1).alias("run"), pl.lit("ok").alias("status"),
+            pl.lit(name).alias("rater"),
+            pl.lit(1).alias("run"),
+            pl.lit("ok").alias("status"),
             pl.lit(attributes[0] if attributes else "score").alias("attribute"),
-        )  # fmt: skip
+        )
         blocks.append(_with_columns(rows, reading.ratings.schema))
     people = _with_columns(
         pl.DataFrame({"rater": fields, "kind": ["human"] * len(fields)}), reading.raters.schema
     )
     note = finding(
-        "people_of_items", "note", where, fields,
+        "people_of_items",
+        "note",
+        where,
+        fields,
         f"{plural(sum(b.height for b in blocks), 'rating')} of {listed(fields)} were read from the "
         f"fields of the items.",
         "Each is about all responses of its item.",
-    )  # fmt: skip
+    )
     return replace(
         reading,
         ratings=pl.concat([reading.ratings, *blocks]),

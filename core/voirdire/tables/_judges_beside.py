@@ -52,11 +52,15 @@ def with_judges_beside(raw: RawTable, source: Source, asked: NamedRaters) -> Raw
     if scale is None or frame.select(unit).n_unique() == frame.height:
         return raw
     able = [
-        c for c in frame.columns
-        if c not in known and c not in (source.run, source.cluster, source.subgroup)
-        and may_judge(raw, c) and frame[c].n_unique() > 1
-        and follows(frame, c, unit) and on_scale(raw, c, scale)
-    ]  # fmt: skip
+        c
+        for c in frame.columns
+        if c not in known
+        and c not in (source.run, source.cluster, source.subgroup)
+        and may_judge(raw, c)
+        and frame[c].n_unique() > 1
+        and follows(frame, c, unit)
+        and on_scale(raw, c, scale)
+    ]
     judges = [c for c in able if c in asked.judges]
     if not asked.judges:
         judges = [c for c in able if _speaks(c)]
@@ -86,8 +90,11 @@ def _ask(raw: RawTable, able: Sequence[str], rater: str) -> None:
         f"{raw.name}: {rater!r} names no judge beside the reference, and "
         f"{plural(len(able), 'column')} may hold one's scores, the same in all rows of an item: "
         f"{spans}.",
-        "judge", (joined_names(able[:1]),), f"judge = {json.dumps(able[:1])}", likely=False,
-    )  # fmt: skip
+        "judge",
+        (joined_names(able[:1]),),
+        f"judge = {json.dumps(able[:1])}",
+        likely=False,
+    )
 
 
 def _with_rows(
@@ -116,13 +123,19 @@ def _with_rows(
     at = [numbers.filter(first & frame[judge].is_not_null()) for judge in judges]
     more = made.height - frame.height
     note = finding(
-        "judge_beside_raters", "note", raw.name, list(judges),
+        "judge_beside_raters",
+        "note",
+        raw.name,
+        list(judges),
         f"{listed(judges)} {'hold' if len(judges) > 1 else 'holds'} a score for each of "
         f"{rows.height:,} units: {plural(more, 'rating')} of "
         f"{'judges' if len(judges) > 1 else 'a judge'} beside the rows of raters.",
         f"If it is none, say --ignore {judges[0]!r}.",
-    )  # fmt: skip
+    )
     return replace(
-        raw, frame=made, lines=pl.concat([numbers, *at]), rows=raw.rows + more,
+        raw,
+        frame=made,
+        lines=pl.concat([numbers, *at]),
+        rows=raw.rows + more,
         headers={c: h for c, h in raw.headers.items() if c not in judges},
-    ).noted(note)  # fmt: skip
+    ).noted(note)

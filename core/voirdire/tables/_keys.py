@@ -30,8 +30,17 @@ _COUNTS = 6
 #: Longer values, or of more words, are texts; an id is looked up and not read.
 _LONGEST_ID, _MOST_WORDS = 60, 4
 #: Headers of the column that says who filled in a form.
-WHO = ("emailaddress", "email", "responseid", "username", "participant", "participantid", "name",
-        "respondentid", "prolificid")  # fmt: skip
+WHO = (
+    "emailaddress",
+    "email",
+    "responseid",
+    "username",
+    "participant",
+    "participantid",
+    "name",
+    "respondentid",
+    "prolificid",
+)
 #: What survey tools say of a whole answer, and of no item.
 ABOUT_ANSWERS = ("progress", "finished", "durationinseconds", "locationlatitude", "status",
                   "locationlongitude", "ipaddress", "timestamp", "startdate", "enddate",
@@ -179,9 +188,13 @@ def _single_words(cells: pl.Series) -> bool:
 
 
 def keys_of(
-    raw: RawTable, source: Source, free: Sequence[str], beside: Sequence[str],
-    *, attributes: bool = False,
-) -> tuple[str, str | None] | None:  # fmt: skip
+    raw: RawTable,
+    source: Source,
+    free: Sequence[str],
+    beside: Sequence[str],
+    *,
+    attributes: bool = False,
+) -> tuple[str, str | None] | None:
     """The columns of items and of systems, which tell rows apart with those of `beside`;
     `attributes`: what is judged is said elsewhere, so that none of them says it.
 
@@ -271,8 +284,11 @@ def _without_places(
         raise QuestionError(
             f"{raw.name}: {listed(choices)} each tell the rows of one {listed(beside)} apart; "
             f"which names what was judged?",
-            "item", choices, f"item = {json.dumps(choices[0])}", likely=False,
-        )  # fmt: skip
+            "item",
+            choices,
+            f"item = {json.dumps(choices[0])}",
+            likely=False,
+        )
     return kept
 
 
@@ -384,18 +400,21 @@ def _whole_by_numbers(
     """
     frame = raw.frame
     few = [
-        c for c in others
+        c
+        for c in others
         if not (measures(c) or frame[c].null_count()) and 1 < frame[c].n_unique() <= MOST_SYSTEMS
-    ]  # fmt: skip
+    ]
     return [
         (one, other)
         for one in items
         for other in few
-        if one != other and may_be_id(frame[one])
+        if one != other
+        and may_be_id(frame[one])
         and frame[one].n_unique() > frame[other].n_unique()
         and frame[one].n_unique() * frame[other].n_unique() * _about_beside(frame, beside)
-        == frame.height == frame.select(one, other, *beside).n_unique()
-    ]  # fmt: skip
+        == frame.height
+        == frame.select(one, other, *beside).n_unique()
+    ]
 
 
 def _about_beside(frame: pl.DataFrame, beside: Sequence[str]) -> int:
@@ -419,8 +438,10 @@ def _ask_what_it_is(raw: RawTable, source: Source, pair: tuple[str, str]) -> Non
     raise QuestionError(
         f"{raw.name}: {system!r} ({listed(values)}) tells the rows of one {item} apart; does it "
         f"name the systems that answered, or what was judged?",
-        "system", (system, f"--attribute {system}"), f"system = {json.dumps(system)}",
-    )  # fmt: skip
+        "system",
+        (system, f"--attribute {system}"),
+        f"system = {json.dumps(system)}",
+    )
 
 
 def _first_pair(
@@ -450,8 +471,10 @@ def _first_pair(
         key, choices = ("item", items) if len(items) > 1 else (key, choices)
     raise QuestionError(
         f"{raw.name}: several columns tell rows apart; which holds the {key}s?",
-        key, choices, f"{key} = {json.dumps(choices[0])}",
-    )  # fmt: skip
+        key,
+        choices,
+        f"{key} = {json.dumps(choices[0])}",
+    )
 
 
 def _parts_alike(frame: pl.DataFrame, one: str, other: str) -> bool:

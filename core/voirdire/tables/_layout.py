@@ -88,9 +88,19 @@ class FilePlan:
 
 #: How a rater's column of scores may end, beside one of its reasons.
 _GIVEN = frozenset(
-    ("score", "rating", "verdict", "label", "grade", "decision", "result", "answer", "judgment",
-     "judgement")
-)  # fmt: skip
+    (
+        "score",
+        "rating",
+        "verdict",
+        "label",
+        "grade",
+        "decision",
+        "result",
+        "answer",
+        "judgment",
+        "judgement",
+    )
+)
 
 
 def plan(raw: RawTable, source: Source, names: Known, *, alone: bool = True) -> FilePlan:

@@ -114,8 +114,12 @@ def keyed(raw: RawTable | Reading, source: Source, rated: Rated) -> Source:
         mine, _, theirs = source.key.partition("=")
         check_columns(name, (mine,), frame.columns, "--key names the column of the labels")
         theirs = theirs or (mine if mine in rated.items.columns else _best(frame, mine, rated))
-        check_columns("the items that were rated", (theirs,), rated.items.columns,
-                      "--key LABELS=ITEMS names a column of each")  # fmt: skip
+        check_columns(
+            "the items that were rated",
+            (theirs,),
+            rated.items.columns,
+            "--key LABELS=ITEMS names a column of each",
+        )
     elif source.item in frame.columns and _share(frame[source.item], rated, "item"):
         mine, theirs = source.item, "item"  # named for both files: no guess is needed
     else:
@@ -301,8 +305,10 @@ def _attribute(ratings: pl.DataFrame, source: Source, rated: Rated, name: str) -
     if len(rated.attributes) > 1 and not source.assume:
         raise QuestionError(
             f"{name}: of which attribute do the labels speak?",
-            "about", rated.attributes, f'about = "{rated.attributes[0]}"',
-        )  # fmt: skip
+            "about",
+            rated.attributes,
+            f'about = "{rated.attributes[0]}"',
+        )
     return ratings.with_columns(attribute=pl.lit(rated.attributes[0]))
 
 

@@ -357,9 +357,12 @@ def _open(
     paths = [Path(study.folder) / source.path for source in chosen]
     with ThreadPoolExecutor(max_workers=min(4, len(paths))) as pool:
         raws = open_files(
-            paths, chosen, skip_bad_lines=study.data.skip_bad_lines, pool=pool,
+            paths,
+            chosen,
+            skip_bad_lines=study.data.skip_bad_lines,
+            pool=pool,
             people=study.data.reference,
-        )  # fmt: skip
+        )
         hashes = pool.map(file_hash, paths)
         pairs = list(zip(chosen, raws, strict=True))
         return pairs, {s.path: h for s, h in zip(chosen, hashes, strict=True)}
@@ -397,20 +400,31 @@ def read_part(ready: Ready, scale: Scale) -> SourceTables:
         ratings, remarks = shape_scores(raw, how, tidy.frame, scale, source)
         replies = REPLIES.to_frame()
     account = account_of(
-        raw, tidy.findings, each=raw.each, kept=tidy.frame.height, columns=columns,
+        raw,
+        tidy.findings,
+        each=raw.each,
+        kept=tidy.frame.height,
+        columns=columns,
         judgements=ratings.height,
-    )  # fmt: skip
+    )
     wide = how.raters_are_columns and how.kind != "replies"
     if source.leave_out:
         out = pl.col("rater").is_in(source.leave_out)
         ratings, replies = ratings.filter(~out), replies.filter(~out)
     return SourceTables(
-        ratings, replies, tidy.contexts,
-        (*notes, *remarks, *account_findings(account)), tidy.problems,
-        wide, responses=tidy.responses, reasons=tidy.reasons, id_column=how.item, account=account,
+        ratings,
+        replies,
+        tidy.contexts,
+        (*notes, *remarks, *account_findings(account)),
+        tidy.problems,
+        wide,
+        responses=tidy.responses,
+        reasons=tidy.reasons,
+        id_column=how.item,
+        account=account,
         keys=declared_by(source, how),
         columns=tuple((one.column, one.role, one.reason) for one in ready.roles.columns),
-    )  # fmt: skip
+    )
 
 
 def _unread(raw: RawTable, how: FilePlan) -> tuple[Finding, ...]:

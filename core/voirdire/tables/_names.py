@@ -256,9 +256,23 @@ def is_human(name: str, column: str | None = None) -> bool:
 
 #: Words of a header over sums, means and what several raters agreed on, and words beside them.
 _SUMS = frozenset(
-    ("total", "totals", "sum", "mean", "means", "average", "avg", "median", "consensus", "majority",
-     "adjudicated", "agreed", "aggregate", "aggregated")
-)  # fmt: skip
+    (
+        "total",
+        "totals",
+        "sum",
+        "mean",
+        "means",
+        "average",
+        "avg",
+        "median",
+        "consensus",
+        "majority",
+        "adjudicated",
+        "agreed",
+        "aggregate",
+        "aggregated",
+    )
+)
 #: Words that say nothing beside one for a sum: *mean score*, *total rating*.
 _OF_SCORES = frozenset(("score", "scores", "rating", "ratings", "value", "vote", "label"))
 

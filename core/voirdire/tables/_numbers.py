@@ -131,9 +131,18 @@ ORDERS = (
 )  # fmt: skip
 #: Words of degree, behind which surveys write what is rated: ``very helpful``.
 _DEGREES = frozenset(
-    ("not at all", "slightly", "somewhat", "moderately", "quite", "very", "extremely", "a little",
-     "very much")
-)  # fmt: skip
+    (
+        "not at all",
+        "slightly",
+        "somewhat",
+        "moderately",
+        "quite",
+        "very",
+        "extremely",
+        "a little",
+        "very much",
+    )
+)
 #: A word of degree and the rest; the longest of them first, as ``very`` begins ``very much``.
 _DEGREE = rf"^(?:{'|'.join(sorted(_DEGREES, key=len, reverse=True))}) (.+)$"
 _DEGREE_WORD = pattern(_DEGREE)
@@ -415,8 +424,10 @@ def _with_noun(texts: Iterable[pl.Series]) -> list[tuple[str, ...]]:
         return []
     return [
         tuple(f"{degree} {noun}" for degree in order)
-        for noun in sorted(nouns) for order in ORDERS if set(order) <= _DEGREES
-    ]  # fmt: skip
+        for noun in sorted(nouns)
+        for order in ORDERS
+        if set(order) <= _DEGREES
+    ]
 
 
 def says_scores(cells: pl.Series, *, comma: bool = False) -> bool:

@@ -70,15 +70,21 @@ def opened_up(raw: RawTable, read: TableKeys, named: Sequence[str]) -> RawTable:
     more = len(rows) > raw.frame.height
     several = f", and {plural(raw.frame.height, 'record')} are {len(rows):,} rows" if more else ""
     note = finding(
-        "objects_opened", "note", raw.name, names,
+        "objects_opened",
+        "note",
+        raw.name,
+        names,
         f"Objects under {listed(names)} were opened: each part of them is a column{several}.",
         "Where an object is what a judge replied, say --layout replies.",
-    )  # fmt: skip
+    )
     made = build(
-        raw.name, [called[path] for path in paths], columns,
-        lines=raw.numbers().gather([at for at, _ in rows]), unit=raw.unit,
+        raw.name,
+        [called[path] for path in paths],
+        columns,
+        lines=raw.numbers().gather([at for at, _ in rows]),
+        unit=raw.unit,
         findings=(*raw.findings, note),
-    )  # fmt: skip
+    )
     return replace(made, sheets=raw.sheets, size=raw.size, unread=raw.unread)
 
 
@@ -146,7 +152,7 @@ def _with_raters_beside(
         if isinstance(within := record.get(key), list)
         for one in within
         if isinstance(one, dict)
-    ]  # fmt: skip
+    ]
     rater = find("rater", list({name: None for one in objects for name in one}), None, "")
     said: dict[str, set[str]] = {}
     for one in objects:
@@ -171,12 +177,14 @@ def _with_raters_beside(
         within = record.get(key)
         listed_ = [
             {who if name == rater else name: cell for name, cell in one.items()}
-            for one in (within if isinstance(within, list) else ()) if isinstance(one, dict)
-        ]  # fmt: skip
+            for one in (within if isinstance(within, list) else ())
+            if isinstance(one, dict)
+        ]
         listed_ += [
             {who: column, name: record[column]}
-            for column, name in own.items() if record.get(column) is not None
-        ]  # fmt: skip
+            for column, name in own.items()
+            if record.get(column) is not None
+        ]
         rest = {name: cell for name, cell in record.items() if name not in own}
         made.append({**rest, key: listed_})
     return made

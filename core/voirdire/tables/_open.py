@@ -51,9 +51,13 @@ def open_files(
     def opened(places: tuple[int, ...]) -> RawTable | Reading:
         first, *more = places
         return open_file(
-            paths[first], sources[first], skip_bad_lines=skip_bad_lines, named=named,
-            people=people or named, beside=[paths[at] for at in more],
-        )  # fmt: skip
+            paths[first],
+            sources[first],
+            skip_bad_lines=skip_bad_lines,
+            named=named,
+            people=people or named,
+            beside=[paths[at] for at in more],
+        )
 
     found = (map if pool is None else pool.map)(opened, groups)
     raws: dict[int, RawTable | Reading] = {}

@@ -49,7 +49,7 @@ _AROUND = pattern(
     r"|strongly|significantly|better|best|preferred|prefer|wins?|won|winner|one|equally|good|bad"
     r"|ist|sind|viel|etwas|deutlich|besser|bevorzugt|est|un|peu|beaucoup|meilleure?|es|mejor|mucho)\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _NUMBER = re.compile(r"[-+]?[\d.]+")
 #: What stands between the words of a header.
 _PARTS = pattern(r"[\W_]+")
@@ -109,9 +109,10 @@ def compared_in(
             if not _NUMBER.fullmatch(word)
         }
         winners = tuple(
-            c for c in frame.columns
+            c
+            for c in frame.columns
             if c not in (first, second) and _says_winner(frame, c, words, (first, second))
-        )  # fmt: skip
+        )
         if winners:
             return ComparisonColumns(first, second, winners)
     return None
@@ -120,9 +121,10 @@ def compared_in(
 def systems_in(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """Each two columns that share names of systems, and never have the same one in a row."""
     texts = [
-        c for c in frame.columns
+        c
+        for c in frame.columns
         if frame[c].dtype == pl.String and not (is_person(c) or is_numeric(frame[c]))
-    ]  # fmt: skip
+    ]
     names = {c: set(frame[c].drop_nulls().unique().to_list()) for c in texts}
     able = [c for c in texts if _few_enough(names[c], frame)]
     for first, second in combinations(able, 2):
@@ -165,8 +167,10 @@ def with_pairs_apart(frame: pl.DataFrame) -> pl.DataFrame:
         if len(whole) < len(pairs):
             continue
         sides = [f"{column}.{k + 1}" for k in (0, 1)]
-        apart = [cells.replace_strict({c: two[k] for c, two in whole.items()}).alias(sides[k])
-                 for k in (0, 1)]  # fmt: skip
+        apart = [
+            cells.replace_strict({c: two[k] for c, two in whole.items()}).alias(sides[k])
+            for k in (0, 1)
+        ]
         at = frame.columns.index(column)
         kept = frame.get_columns()
         made = pl.DataFrame([*kept[:at], *apart, *kept[at + 1 :]])

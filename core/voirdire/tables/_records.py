@@ -144,8 +144,13 @@ def _runs(raw: RawTable, column: str | None) -> pl.Series:
 
 
 def _optional(raw: RawTable, plan: FilePlan) -> list[pl.Series]:
-    pairs = (("#text", plan.context), ("#response", plan.response), ("#rank", plan.rank),
-             ("#status", plan.status), *((f"#{c}", c) for c in plan.reasons))  # fmt: skip
+    pairs = (
+        ("#text", plan.context),
+        ("#response", plan.response),
+        ("#rank", plan.rank),
+        ("#status", plan.status),
+        *((f"#{c}", c) for c in plan.reasons),
+    )
     columns = [raw.frame[column].alias(name) for name, column in pairs if column is not None]
     return [*columns, *(_fact(raw, name, column) for name, column in plan.facts.items())]
 

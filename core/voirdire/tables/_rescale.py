@@ -90,9 +90,12 @@ def ask_about_scales(
         some = pl.col("item").is_in(human["item"].head(_FALLING).unique().implode())
         human, rows = human.filter(some), ratings.filter(some)
     first = (
-        ratings.lazy().filter(~people, pl.col("score").is_not_null())
-        .group_by("rater", maintain_order=True).agg(pl.col("score").head(_SAMPLE)).collect()
-    )  # fmt: skip
+        ratings.lazy()
+        .filter(~people, pl.col("score").is_not_null())
+        .group_by("rater", maintain_order=True)
+        .agg(pl.col("score").head(_SAMPLE))
+        .collect()
+    )
     for rater, held in zip(first["rater"], first["score"], strict=True):
         if rater in said:
             continue
@@ -115,8 +118,10 @@ def ask_about_scales(
         f"{source.path}: {'; '.join(text for _, text in asked.values())}, and {listed(reference)} "
         f"from {scale.low:g} to {scale.high:g}; is it put on that scale (the first choice), or "
         f"kept as it is?",
-        "rescale", (maps, kept), f"rescale = {{{inside}}}",
-    )  # fmt: skip
+        "rescale",
+        (maps, kept),
+        f"rescale = {{{inside}}}",
+    )
 
 
 def _other_scale(

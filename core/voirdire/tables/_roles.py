@@ -288,9 +288,16 @@ class _Wide:
 
     def _parts(self) -> list[str]:
         """Columns that a source names, and those of texts and replies by their names."""
-        named = (self.source.context, self.source.response, self.source.reason, self.source.status,
-                 self.source.cluster, self.source.subgroup, self.source.run,
-                 self.source.attribute)  # fmt: skip
+        named = (
+            self.source.context,
+            self.source.response,
+            self.source.reason,
+            self.source.status,
+            self.source.cluster,
+            self.source.subgroup,
+            self.source.run,
+            self.source.attribute,
+        )
         return [name for name in named if name]
 
     def _judges(
@@ -311,16 +318,19 @@ class _Wide:
             return [ColumnRole(name, kind, "was named as a judge", "named") for name in named]
         words = () if labels else words_in(raw, self.reference)
         left = [
-            c for c in self.columns
+            c
+            for c in self.columns
             if c not in (*people, *keys, *self._parts())
             and (judges_like(raw, c, labels) or says_these(raw, c, words))
-        ]  # fmt: skip
+        ]
         scale = scale_of(raw, self.reference)
         called = [
-            c for c in left
-            if not speaks_of_else(c) and not self._is_one_persons(c)
+            c
+            for c in left
+            if not speaks_of_else(c)
+            and not self._is_one_persons(c)
             and (names_rater(c) or self._speaks_of_a_model(c, keys, scale))
-        ]  # fmt: skip
+        ]
         ask_of_whom(raw, [c for c in (*people, *called) if c not in self.asked.reference])
         if called:
             called = self._without_rescaled(called, scale)
@@ -345,9 +355,12 @@ class _Wide:
         told = [c for c in left if words and says_these(raw, c, words)]
         usual = [c for c in left if within_usual(raw, c) or are_shares(raw, c)]
         likely = told or fits or usual or left
-        likely = [c for c in likely if speaks_of_models(c)] or [
-            c for c in likely if _EVALUATES.search(c)
-        ] or self._beside(people, likely) or likely  # fmt: skip
+        likely = (
+            [c for c in likely if speaks_of_models(c)]
+            or [c for c in likely if _EVALUATES.search(c)]
+            or self._beside(people, likely)
+            or likely
+        )
         likely = doubtful or likely
         left = [*dict.fromkeys((*doubtful, *left))]
         spans = ", ".join(f"{c!r} ({span_of(raw, c)})" for c in left[:12])
@@ -355,8 +368,10 @@ class _Wide:
         raise QuestionError(
             f"{raw.name}: who judged is not said, and {plural(len(left), 'column')} may be a "
             f"judge's: {spans}.",
-            "judge", choices, f"judge = {json.dumps(list(likely))}",
-        )  # fmt: skip
+            "judge",
+            choices,
+            f"judge = {json.dumps(list(likely))}",
+        )
 
     def _beside(self, people: Sequence[str], columns: Sequence[str]) -> list[str]:
         """The only one of several columns that stands next to a person's: of candidates about whom

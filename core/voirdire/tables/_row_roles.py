@@ -148,8 +148,11 @@ def _attribute_by_numbers(
         raise QuestionError(
             f"{raw.name}: the rows of a rater differ by {' and '.join(spans)}; which of them says "
             f"what was judged, and which only what answered?",
-            "attribute", (*found,), f"attribute = {json.dumps(next(iter(found)))}", likely=False,
-        )  # fmt: skip
+            "attribute",
+            (*found,),
+            f"attribute = {json.dumps(next(iter(found)))}",
+            likely=False,
+        )
     return next(iter(found.items()), (None, None))
 
 
@@ -173,9 +176,8 @@ def _scores_of_rows(
     free = [c for c in columns if c not in (source.item, source.system, source.run)]
     by_rater = [rater] if rater else []
     able = [
-        c for c in free
-        if may_judge(raw, c) and not (rater and follows(raw.frame, c, by_rater))
-    ]  # fmt: skip
+        c for c in free if may_judge(raw, c) and not (rater and follows(raw.frame, c, by_rater))
+    ]
     numbers = [c for c in able if not why_not(raw, c)]
     if len(numbers) > 1:
         numbers = [c for c in numbers if within_usual(raw, c)] or numbers
@@ -187,10 +189,13 @@ def _scores_of_rows(
         numbers = said
     # What tells the rows of a rater apart is an item, though each stands there several times.
     words = [
-        c for c in free
-        if few_words(raw.frame[c]) and not is_usual(c) and not identifies(raw.frame, c, by_rater)
+        c
+        for c in free
+        if few_words(raw.frame[c])
+        and not is_usual(c)
+        and not identifies(raw.frame, c, by_rater)
         and not (rater and follows(raw.frame, c, by_rater))
-    ]  # fmt: skip
+    ]
     words = [c for c in words if not says_system(c) and not _ATTRIBUTES.search(c)] or words
     called_so = [c for c in words if plain_word(c) in _LABEL_WORDS]
     if called_so and (not numbers or set(called_so) & set(numbers)):
@@ -201,8 +206,10 @@ def _scores_of_rows(
         return candidates if numbers else candidates[:1]
     raise QuestionError(
         f"{raw.name}: which column holds the judgements{f' of {rater!r}' if rater else ''}?",
-        "score", candidates[:8], f"score = {json.dumps(candidates[0])}",
-    )  # fmt: skip
+        "score",
+        candidates[:8],
+        f"score = {json.dumps(candidates[0])}",
+    )
 
 
 def _ask_what_is_judged(
@@ -222,6 +229,8 @@ def _ask_what_is_judged(
     raise QuestionError(
         f"{raw.name}: {listed(alike)} {have} the levels of {listed(numbers)} and may be no "
         f"judgement, by {its}; what was judged?",
-        "only", (joined_names(choices[0]), joined_names(choices[1])),
-        f"only = {json.dumps(choices[0])}", likely=False,
-    )  # fmt: skip
+        "only",
+        (joined_names(choices[0]), joined_names(choices[1])),
+        f"only = {json.dumps(choices[0])}",
+        likely=False,
+    )

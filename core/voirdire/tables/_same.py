@@ -57,5 +57,8 @@ def ask_which_are_the_same(source: Source, ratings: pl.DataFrame, people: Sequen
         f"{source.path}: people scored {listed(theirs)} and the judges {listed(judged)}; which of "
         f"them are one under two names (the first choice goes by their order)? Where a file holds "
         f"people's labels of what the judges scored, name it by --human.",
-        "same", (told, NONE), f"same = {{ {inside} }}", likely=False,
-    )  # fmt: skip
+        "same",
+        (told, NONE),
+        f"same = {{ {inside} }}",
+        likely=False,
+    )

@@ -337,8 +337,11 @@ def stated_scale(name: str, columns: Sequence[str], scores: pl.Series) -> Scale 
         raise QuestionError(
             f"{name}: headers state different scales ({listed([first, *others])}), and a study has "
             "one; which columns are left out?",
-            "ignore", tuple(others), f"ignore = {list(others)}".replace("'", '"'), likely=False,
-        )  # fmt: skip
+            "ignore",
+            tuple(others),
+            f"ignore = {list(others)}".replace("'", '"'),
+            likely=False,
+        )
     if not ends:
         return None
     (((low, high), column),) = ends.items()

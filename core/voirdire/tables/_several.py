@@ -63,9 +63,11 @@ def ask_what_files_are(looked: Sequence[Looked]) -> None:
         f"{listed(names)} have the same columns, and the same raters rate the same items in them "
         f"({plural(count, 'rating')} twice): does each file hold the answers of a system, what was "
         f"said of an attribute, or a run? Their names stand for it.",
-        "system", (FILE, f"--attribute {FILE}", f"--run {FILE}"), f'system = "{FILE}"',
+        "system",
+        (FILE, f"--attribute {FILE}", f"--run {FILE}"),
+        f'system = "{FILE}"',
         likely=False,
-    )  # fmt: skip
+    )
 
 
 def ask_whose_files(why: TableError, files: Sequence[Path], named: Sequence[str]) -> None:
@@ -83,8 +85,11 @@ def ask_whose_files(why: TableError, files: Sequence[Path], named: Sequence[str]
     raise QuestionError(
         f"{found_alone(why)}. Is each file one rater's, who is called as it? Then whose "
         f"judgements are the reference?",
-        "reference", tuple(stems), f"reference = {json.dumps(stems[:1])}", likely=False,
-    )  # fmt: skip
+        "reference",
+        tuple(stems),
+        f"reference = {json.dumps(stems[:1])}",
+        likely=False,
+    )
 
 
 def as_called(raters: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:

@@ -100,9 +100,11 @@ def ask_about_status(raw: RawTable, columns: Sequence[str], scores: Sequence[str
         raise QuestionError(
             f"{raw.name}: column {column!r} ({listed(sorted(words))}) may say which rows are no "
             f"ratings; if it does, {how}; if it does not, --ignore {column!r}.",
-            "status" if taken_back else "ignore", (column,),
-            f"{'status' if taken_back else 'ignore'} = {json.dumps(column)}", likely=False,
-        )  # fmt: skip
+            "status" if taken_back else "ignore",
+            (column,),
+            f"{'status' if taken_back else 'ignore'} = {json.dumps(column)}",
+            likely=False,
+        )
 
 
 def _follows_from_two(raw: RawTable, column: str, scores: Sequence[str]) -> bool:

@@ -178,10 +178,13 @@ def _noted(raw: RawTable, source: TableKeys) -> RawTable:
     if found is None or item is None or not raw.frame[item].is_duplicated().any():
         return raw
     note = finding(
-        "turns_not_declared", "serious", raw.name, [found],
+        "turns_not_declared",
+        "serious",
+        raw.name,
+        [found],
         f"Column {found!r} looks as if it numbered the turns of a conversation.",
         "Rows are taken as they are and no rows are one cluster: if turns are judged, declare the "
         f"column (turn = {found!r}, --turn {found}), so that intervals allow for turns of "
         "one conversation being alike.",
-    )  # fmt: skip
+    )
     return raw if note in raw.findings else raw.noted(note)

@@ -56,9 +56,10 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
     ask_about_a_form(raw, named)
     frame = raw.frame
     able = [
-        c for c in free
+        c
+        for c in free
         if may_be_id(frame[c]) and not is_measured(frame[c]) and not may_be_scores(frame[c])
-    ]  # fmt: skip
+    ]
     few = [c for c in frame.columns if not may_be_scores(frame[c]) and not measures(c)]
     few = [c for c in few if 1 < frame[c].n_unique() <= MOST_SYSTEMS and not frame[c].null_count()]
     # Without what tells its rows apart a column of items is of no use.
@@ -74,8 +75,11 @@ def ask_for_items(raw: RawTable, free: Sequence[str], named: Sequence[str]) -> N
     raise QuestionError(
         f"{raw.name}: no column of item ids was found by its name, and none tells the rows apart. "
         f"Which of {', '.join(spans)} names what was judged?",
-        "item", tuple(able), f"item = {json.dumps(able[0])}", likely=False,
-    )  # fmt: skip
+        "item",
+        tuple(able),
+        f"item = {json.dumps(able[0])}",
+        likely=False,
+    )
 
 
 def ask_for_reference(raw: RawTable, why: TableError) -> None:
@@ -89,11 +93,14 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
     """
     frame = raw.frame
     able = [
-        c for c in frame.columns
-        if is_score(raw, c) and is_small(raw, c) and not is_counter(frame[c])
+        c
+        for c in frame.columns
+        if is_score(raw, c)
+        and is_small(raw, c)
+        and not is_counter(frame[c])
         and (names_rater(c) or not (measures(c) or is_usual(c) or are_versions(frame[c])))
         and frame[c].n_unique() > 1
-    ]  # fmt: skip
+    ]
     levels = {c: set(frame[c].drop_nulls().cast(pl.String).unique()) for c in able}
     # Two raters use the same levels.
     able = [c for c in able if any(levels[c] <= levels[o] for o in able if o != c)] or able
@@ -109,9 +116,11 @@ def ask_for_reference(raw: RawTable, why: TableError) -> None:
         f"{said} Nobody said either whose judgements are the reference, by which columns are "
         f"understood; {listed(able[:_MOST_CHOICES])} may be people's."
         + (_OF_REPLIES if raw.nested else ""),
-        "reference", tuple(map(quoted, able[:_MOST_CHOICES])),
-        f"reference = {json.dumps(able[:1])}", likely=False,
-    )  # fmt: skip
+        "reference",
+        tuple(map(quoted, able[:_MOST_CHOICES])),
+        f"reference = {json.dumps(able[:1])}",
+        likely=False,
+    )
 
 
 def _names_in(raw: RawTable) -> list[str]:
@@ -130,9 +139,10 @@ def _names_in(raw: RawTable) -> list[str]:
     held = {c: frame[c].unique(maintain_order=True).to_list() for c in texts}
     held = {c: names for c, names in held.items() if 1 < len(names) <= MOST_SYSTEMS}
     speaking = {
-        c: names for c, names in held.items()
+        c: names
+        for c, names in held.items()
         if find("rater", [c], None, "") or any(kind_of(name) is not None for name in names)
-    }  # fmt: skip
+    }
     return next(iter(speaking.values()), min(held.values(), key=len, default=[]))
 
 
@@ -150,9 +160,9 @@ def _names_within(cell: str) -> list[str]:
             told = {k: v for k, v in one.items() if isinstance(v, int | float | str)}
             # A list of ratings says who by a word; else the names are those of what is said.
             names = [v for v in told.values() if isinstance(v, str) and kind_of(v) is not None]
-            found |= dict.fromkeys(names or (
-                k for k, v in told.items() if not measures(k) and len(str(v)) <= _WORD
-            ))  # fmt: skip
+            found |= dict.fromkeys(
+                names or (k for k, v in told.items() if not measures(k) and len(str(v)) <= _WORD)
+            )
             left += [v for v in one.values() if isinstance(v, dict | list)]
         elif isinstance(one, list):
             left += one
@@ -176,10 +186,13 @@ def with_raters_in_rows(
     if len(scored) <= frame.height or 2 * len(scored) < len(rest):
         return raw, source
     note = finding(
-        "raters_in_rows", "note", raw.name, [who],
+        "raters_in_rows",
+        "note",
+        raw.name,
+        [who],
         f"{who!r} names a rater in each row: the {len(scored)} columns of scores are items.",
         "Say --layout scores if they are attributes.",
-    )  # fmt: skip
+    )
     return raw.noted(note), source.model_copy(update={"layout": "raters-by-items", "rater": who})
 
 
@@ -196,8 +209,11 @@ def ask_about_a_form(raw: RawTable, named: Sequence[str]) -> None:
         raise QuestionError(
             f"{raw.name}: {who!r} names who filled in each row; is each row a rater, and each of "
             f"the columns of scores an item?",
-            "layout", ("raters-by-items",), 'layout = "raters-by-items"', likely=False,
-        )  # fmt: skip
+            "layout",
+            ("raters-by-items",),
+            'layout = "raters-by-items"',
+            likely=False,
+        )
 
 
 def _in_words(cells: pl.Series) -> bool:
@@ -211,10 +227,12 @@ def _who_filled_in(raw: RawTable, named: Sequence[str]) -> str | None:
     """The column that names the person of each row of a form; None where the table is none."""
     frame = raw.frame
     answers = [
-        c for c in frame.columns
-        if not measures(c) and not is_counter(frame[c])
+        c
+        for c in frame.columns
+        if not measures(c)
+        and not is_counter(frame[c])
         and ((is_score(raw, c) and is_small(raw, c)) or _in_words(frame[c]))
-    ]  # fmt: skip
+    ]
     if len(answers) < _FEWEST_ANSWERS:
         return None
     for column in frame.columns:

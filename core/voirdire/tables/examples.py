@@ -94,8 +94,10 @@ def read_examples(
         if not isinstance(record, dict):
             raise TableError(f"{where}: an object is needed, got {record!r:.60}")
         ident, *contents = (_text(record, key, where) for key in ("id", *texts))
-        given = [_label(one, spelling, plain, name, f"{where} (id {ident!r})")
-                 for one in _listed(record, field, where)]  # fmt: skip
+        given = [
+            _label(one, spelling, plain, name, f"{where} (id {ident!r})")
+            for one in _listed(record, field, where)
+        ]
         for label in given:
             if given.count(label) > 1:
                 raise duplicate("label", label, f"{where} (id {ident!r})", error=TableError)

@@ -88,8 +88,17 @@ def keep_hand_label(path: Path, label: HandLabel) -> None:
         The file is no such table, or cannot be written.
     """
     now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
-    row = (label.item, label.system, label.attribute, label.rater, label.score, "chosen",
-           label.labelled_by, now, label.note or None)  # fmt: skip
+    row = (
+        label.item,
+        label.system,
+        label.attribute,
+        label.rater,
+        label.score,
+        "chosen",
+        label.labelled_by,
+        now,
+        label.note or None,
+    )
     added = pl.DataFrame([row], schema=HAND_LABELS, orient="row")
     try:
         own_folder(path.parent)
@@ -176,14 +185,24 @@ def _notes(labels: pl.DataFrame) -> pl.DataFrame:
 def _as_ratings(labels: pl.DataFrame) -> pl.DataFrame:
     facts = [name for name in FACTS if name in labels.columns]
     return labels.select(
-        "item", "system", "rater", pl.lit(1, pl.Int32).alias("run"), "attribute", "score",
-        pl.lit(None, pl.Int32).alias("rank"), pl.lit("ok", STATUS).alias("status"), *facts,
-    )  # fmt: skip
+        "item",
+        "system",
+        "rater",
+        pl.lit(1, pl.Int32).alias("run"),
+        "attribute",
+        "score",
+        pl.lit(None, pl.Int32).alias("rank"),
+        pl.lit("ok", STATUS).alias("status"),
+        *facts,
+    )
 
 
 def _with_raters(raters: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    new = [name for name in labels["rater"].unique(maintain_order=True)
-           if name not in set(raters["rater"])]  # fmt: skip
+    new = [
+        name
+        for name in labels["rater"].unique(maintain_order=True)
+        if name not in set(raters["rater"])
+    ]
     rows = [(name, "human", *[None] * (len(RATERS) - 2)) for name in new]
     return pl.concat([raters, pl.DataFrame(rows, schema=RATERS, orient="row")], how="diagonal")
 

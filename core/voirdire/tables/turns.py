@@ -181,9 +181,12 @@ def turn_of_row(row: Mapping[str, Any], columns: MessageColumns, where: str) -> 
     cell = row[columns.content]
     text, parts = _content(cell if isinstance(cell, list | dict) else _text(cell), where)
     return Turn(
-        role, text, _text(row[columns.name]) if columns.name else "",
-        _text(row[columns.time]) if columns.time else "", parts,
-    )  # fmt: skip
+        role,
+        text,
+        _text(row[columns.name]) if columns.name else "",
+        _text(row[columns.time]) if columns.time else "",
+        parts,
+    )
 
 
 def _text(value: Any) -> str:

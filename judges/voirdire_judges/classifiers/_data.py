@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
     from voirdire.study import ClassifySpec, LabelledData
 
-_NAMES = {"train": "train", "training": "train", "dev": "dev", "val": "dev", "valid": "dev",
-          "validation": "dev", "development": "dev", "test": "test"}  # fmt: skip
+_NAMES = {
+    "train": "train",
+    "training": "train",
+    "dev": "dev",
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "development": "dev",
+    "test": "test",
+}
 
 #: Undeclared labels that are named.
 _SHOWN = 5

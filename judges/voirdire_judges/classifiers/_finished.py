@@ -44,8 +44,13 @@ if TYPE_CHECKING:
     from voirdire.protocols import Classifier
 
 _SCORES = (
-    "f1_weighted", "f1_macro", "precision_weighted", "recall_weighted", "accuracy", "hamming_loss",
-)  # fmt: skip
+    "f1_weighted",
+    "f1_macro",
+    "precision_weighted",
+    "recall_weighted",
+    "accuracy",
+    "hamming_loss",
+)
 #: The rater under whose name the labels of the test sets stand.
 TRUTH = "truth"
 _WHERE = ("configuration", "labels", "task")

@@ -340,14 +340,15 @@ _OUTPUT = ("completion_tokens", "output_tokens", "candidatesTokenCount")
 _TOTAL = ("total_tokens", "totalTokenCount")
 _PLAIN = {*_INPUT, *_OUTPUT, *_TOTAL}
 _CACHED = (
-    ("prompt_tokens_details", "cached_tokens"), ("input_tokens_details", "cached_tokens"),
+    ("prompt_tokens_details", "cached_tokens"),
+    ("input_tokens_details", "cached_tokens"),
     ("input_token_details", "cache_read"),
     "prompt_cache_hit_tokens",  # DeepSeek
     "cached_tokens",  # Moonshot
     "num_cached_tokens",
     "cache_read_input_tokens",  # Anthropic's field, as routers hand it on
     "cachedContentTokenCount",
-)  # fmt: skip
+)
 # What was written to a cache is input at a price of its own (OpenAI, OpenRouter, Anthropic).
 _WRITTEN = (
     ("prompt_tokens_details", "cache_write_tokens"),

@@ -136,9 +136,13 @@ def _discloses(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
 def _ranked(posts: pl.DataFrame, lexicons: Sequence[str]) -> pl.DataFrame:
     """The best first, by the mean of the columns' ranks; a missing score ranks last, ties by id."""
     ranks = [
-        pl.col(name).cast(pl.Float64).fill_nan(None).rank("average", descending=True)
-        .fill_null(posts.height) for name in lexicons
-    ]  # fmt: skip
+        pl.col(name)
+        .cast(pl.Float64)
+        .fill_nan(None)
+        .rank("average", descending=True)
+        .fill_null(posts.height)
+        for name in lexicons
+    ]
     return posts.with_columns(pl.mean_horizontal(ranks).alias("rank")).sort("rank", "id")
 
 

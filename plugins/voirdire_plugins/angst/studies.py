@@ -96,9 +96,15 @@ def angst_study(  # noqa: PLR0913 - one a part of the study
                 panel.append({**own, "name": f"{name} few-shot {task}", "options": shots})
         panel += asked_by_scales({**ask, "name": name}, scales or {}, variant)
     sources: list[dict[str, Any]] = [
-        {"path": gold, "layout": "scores", "rater": GOLD, "item": "id", "context": "text",
-         "columns": {label: label for label in LABELS}},
-    ]  # fmt: skip
+        {
+            "path": gold,
+            "layout": "scores",
+            "rater": GOLD,
+            "item": "id",
+            "context": "text",
+            "columns": {label: label for label in LABELS},
+        },
+    ]
     sources += [{"path": _TRAINED, "layout": "long"}] if trained else []
     raw = {
         "name": "angst",

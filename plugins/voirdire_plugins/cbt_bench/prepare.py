@@ -168,9 +168,12 @@ def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
     The other parameters are those of `write_label_study`, and so are errors.
     """
     records = read_records(
-        exercises, COLUMNS, {"category": list(CRITERIA), "difficulty": DIFFICULTIES},
-        what="exercise", names=columns,
-    )  # fmt: skip
+        exercises,
+        COLUMNS,
+        {"category": list(CRITERIA), "difficulty": DIFFICULTIES},
+        what="exercise",
+        names=columns,
+    )
     items = [{"text": one.pop("statement"), **one} for one in records]
     judged = model_options if judge_options is None else judge_options
     study, tables = compared_study(
@@ -185,5 +188,5 @@ def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
         order=order,
         **({"humans": comparison.experts(experts, reason)} if experts else {}),
         **(more or {}),
-    )  # fmt: skip
+    )
     return write_study(out, study, tables)

@@ -40,8 +40,9 @@ def personas() -> pl.DataFrame:
     rows = resource("conversations", "personas")["personas"]
     return pl.DataFrame(
         [(row["id"], row["text"].strip(), row["language"]) for row in rows],
-        schema=["id", "text", "language"], orient="row",
-    )  # fmt: skip
+        schema=["id", "text", "language"],
+        orient="row",
+    )
 
 
 def dialogues(

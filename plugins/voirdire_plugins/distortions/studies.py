@@ -105,8 +105,10 @@ def write_annotation_study(  # noqa: PLR0913 - each is an option of the command
 def _truth(items: pl.DataFrame, columns: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Items that people labelled, with their labels."""
     named = named_labels(
-        [Item(row["id"], "", {name: row[name] for name in columns})
-         for row in items.iter_rows(named=True)],
+        [
+            Item(row["id"], "", {name: row[name] for name in columns})
+            for row in items.iter_rows(named=True)
+        ],
         LABELS,
-    ).drop_nulls("labels")  # fmt: skip
+    ).drop_nulls("labels")
     return list(named.select("item", "labels").iter_rows())

@@ -91,8 +91,10 @@ def conditions(examination: Examination, session: Path) -> Section:
         item.id: str(item.extra.get("conditions") or "") for item in session_items(session)
     }
     # Sorted, since two orders of the same conditions are one combination.
-    named = {item: "; ".join(sorted(filter(None, map(str.strip, joined.split(";")))))
-             for item, joined in conditions_of.items()}  # fmt: skip
+    named = {
+        item: "; ".join(sorted(filter(None, map(str.strip, joined.split(";")))))
+        for item, joined in conditions_of.items()
+    }
     counts = Counter(filter(None, named.values()))
     of_item = {name: [item for item, own in named.items() if own == name] for name in counts}
     raters = examination.ratings["rater"].cast(pl.String).unique(maintain_order=True).to_list()

@@ -114,9 +114,18 @@ def _columns(path: Path, head: bytes) -> frozenset[str]:
 #: What else the tables of experiments hold beside columns that begin with a path of keys.
 _OF_LANGSMITH = frozenset(("error", "execution_time", "example_id", "id"))
 _OF_SPANS = frozenset(
-    ("name", "span_kind", "parent_id", "start_time", "end_time", "status_code", "status_message",
-     "events", "cumulative_error_count")
-)  # fmt: skip
+    (
+        "name",
+        "span_kind",
+        "parent_id",
+        "start_time",
+        "end_time",
+        "status_code",
+        "status_message",
+        "events",
+        "cumulative_error_count",
+    )
+)
 OF_SAMPLES = frozenset(
     ("user_input", "response", "reference", "retrieved_contexts", "reference_contexts", "rubrics",
      "multi_responses", "reference_tool_calls", "reference_topics", "retrieved_context_ids",

@@ -41,17 +41,24 @@ def read(path: Path) -> Reading:
         same = one.get("dataset_record_id") or part(one, "origin", "id")
         alone = len(experiments) < 2
         item = rows.item(
-            same or (one.get("id") or place if alone else asked or place), asked,
+            same or (one.get("id") or place if alone else asked or place),
+            asked,
             {**facts_of(fields), **facts_of(one.get("metadata"))},
-        )  # fmt: skip
+        )
         system = None if alone else str(one.get("experiment_id"))
         output = one.get("output")
         rows.respond(item, output if isinstance(output, str) else longest(output), system)
         for name, score in scores.items():
             judge(
-                rows, place, item, rater=NAME, person=False, attribute=str(name), score=score,
+                rows,
+                place,
+                item,
+                rater=NAME,
+                person=False,
+                attribute=str(name),
+                score=score,
                 system=system,
-            )  # fmt: skip
+            )
     return rows.reading()
 
 

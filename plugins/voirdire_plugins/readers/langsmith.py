@@ -45,9 +45,10 @@ def _result(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
     """A row of the table of an experiment: its evaluators' feedback stands under their keys."""
     inputs, outputs = one.get("inputs"), one.get("outputs")
     item = rows.item(
-        one.get("example_id") or one.get("id") or place, longest(inputs),
+        one.get("example_id") or one.get("id") or place,
+        longest(inputs),
         {**facts_of(inputs), **facts_of(one.get("reference")), "run_id": one.get("id")},
-    )  # fmt: skip
+    )
     rows.respond(item, longest(outputs))
     found = {key: value for key, value in facts_of(one["feedback"]).items() if value is not None}
     for key, value in found.items():
@@ -74,10 +75,16 @@ def _feedback(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
     who = part(one, "feedback_source", "user_id") if person else None
     rater = f"annotator {who}" if who else f"{NAME} {kind}"
     judge(
-        rows, place, str(one.get("run_id")), rater=rater, person=person,
-        attribute=str(one["key"]), score=one.get("score"), label=one.get("value"),
+        rows,
+        place,
+        str(one.get("run_id")),
+        rater=rater,
+        person=person,
+        attribute=str(one["key"]),
+        score=one.get("score"),
+        label=one.get("value"),
         reason=one.get("comment"),
-    )  # fmt: skip
+    )
 
 
 def _run(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:

@@ -16,9 +16,20 @@ NAME = "lm_eval"
 _FILE = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d.-]+$")
 #: What a line holds beside its metrics, for lines that do not list these.
 _OTHER = frozenset(
-    ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
-     "doc_hash", "prompt_hash", "target_hash")
-)  # fmt: skip
+    (
+        "doc_id",
+        "doc",
+        "target",
+        "arguments",
+        "resps",
+        "filtered_resps",
+        "filter",
+        "metrics",
+        "doc_hash",
+        "prompt_hash",
+        "target_hash",
+    )
+)
 
 
 def read(path: Path) -> Reading:

@@ -55,9 +55,16 @@ def _assess(rows: ReadingBuilder, item: str, one: dict[str, Any], place: str) ->
     rater = str(who) if who and who != "default" else f"{NAME} {kind.lower() or 'assessment'}"
     value = part(one, "feedback", "value")
     judge(
-        rows, place, item, rater=rater, person=person, attribute=name, label=value,
-        reason=one.get("rationale"), model=str(who) if who and kind == "LLM_JUDGE" else None,
-    )  # fmt: skip
+        rows,
+        place,
+        item,
+        rater=rater,
+        person=person,
+        attribute=name,
+        label=value,
+        reason=one.get("rationale"),
+        model=str(who) if who and kind == "LLM_JUDGE" else None,
+    )
 
 
 def _json(value: Any, place: str) -> Any:

@@ -47,10 +47,15 @@ def read(path: Path) -> Reading:
             grader = _ID.sub("", str(result.get("name") or "grader"))
             score = result.get("score")
             judge(
-                rows, place, item, rater=grader, person=False, attribute="score",
+                rows,
+                place,
+                item,
+                rater=grader,
+                person=False,
+                attribute="score",
                 score=score if score is not None else result.get("passed"),
                 system=part(one, "sample", "model"),
-            )  # fmt: skip
+            )
     return rows.reading()
 
 

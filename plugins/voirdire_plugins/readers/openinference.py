@@ -44,9 +44,13 @@ def collect(paths: Sequence[Path], kept: SpanTraces, rows: ReadingBuilder) -> No
             said = facts_of(one.get("result"))
             who = one.get("user_id") or one.get("identifier")
             told = SpanEvaluation(
-                text_of(one.get("name")), said.get("score"), said.get("label"),
-                said.get("explanation"), text_of(who), text_of(one.get("annotator_kind")),
-            )  # fmt: skip
+                text_of(one.get("name")),
+                said.get("score"),
+                said.get("label"),
+                said.get("explanation"),
+                text_of(who),
+                text_of(one.get("annotator_kind")),
+            )
             kept.evaluation("", _id(one["span_id"]), told, place=place)
         else:
             rows.skip("is neither a span nor an annotation of one", place)

@@ -159,9 +159,7 @@ class _Taking:
         attributes = _attributes(one.get("attributes"))
         start = text_of(one.get("startTimeUnixNano"))
         began = int(start) if _MOMENT.fullmatch(start) else 0
-        self.kept.span(
-            trace, span, parent, began, attributes, system=system, place=place
-        )  # fmt: skip
+        self.kept.span(trace, span, parent, began, attributes, system=system, place=place)
         for event in objects(one.get("events")):
             if event.get("name") == EVENT:
                 self._evaluation(trace, span, _attributes(event.get("attributes")), place)
@@ -219,8 +217,9 @@ class _Taking:
                 "ids_in_base64",
                 f"{self.base64:,} ids are in base64 and not in hexadecimal digits, which OTLP asks "
                 "for in JSON.",
-                "They were decoded; other programs will not find these ids.", serious=False,
-            )  # fmt: skip
+                "They were decoded; other programs will not find these ids.",
+                serious=False,
+            )
 
 
 def system_of(resource: Mapping[str, Any]) -> str:

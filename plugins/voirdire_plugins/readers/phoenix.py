@@ -36,11 +36,16 @@ def read(path: Path) -> Reading:
         who = one.get("user_id") or one.get("identifier")
         rater = str(who) if who else f"{NAME} {kind.lower() or 'annotation'}"
         judge(
-            rows, place, item, rater=rater, person=kind == "HUMAN",
+            rows,
+            place,
+            item,
+            rater=rater,
+            person=kind == "HUMAN",
             attribute=str(one.get("annotation_name") or one.get("name")),
-            score=_said(one, "score"), label=_said(one, "label"),
+            score=_said(one, "score"),
+            label=_said(one, "label"),
             reason=_said(one, "explanation"),
-        )  # fmt: skip
+        )
     return rows.reading()
 
 
@@ -52,14 +57,21 @@ def _span(rows: ReadingBuilder, one: dict[str, Any], place: str) -> None:
         one.get("context.span_id") or one.get("span_id") or place,
         fields if isinstance(fields, str) else longest(fields),
         {"trace_id": one.get("context.trace_id"), "name": one.get("name")},
-    )  # fmt: skip
+    )
     rows.respond(item, part(whole, "attributes", "output", "value"))
     found = facts_of(whole.get("eval"))
     for name, said in found.items():
         judge(
-            rows, place, item, rater=f"{NAME} evaluation", person=False, attribute=str(name),
-            score=part(said, "score"), label=part(said, "label"), reason=part(said, "explanation"),
-        )  # fmt: skip
+            rows,
+            place,
+            item,
+            rater=f"{NAME} evaluation",
+            person=False,
+            attribute=str(name),
+            score=part(said, "score"),
+            label=part(said, "label"),
+            reason=part(said, "explanation"),
+        )
     if not found:
         rows.leave_out("the span has no evaluation", place)
 

@@ -23,9 +23,10 @@ def read(path: Path) -> Reading:
             continue
         text = one.get("text")
         item = rows.item(
-            one.get("_input_hash", place), text if isinstance(text, str) else None,
+            one.get("_input_hash", place),
+            text if isinstance(text, str) else None,
             facts_of(one.get("meta")),
-        )  # fmt: skip
+        )
         who = one.get("_annotator_id") or one.get("_session_id") or "annotator"
         rows.rater(str(who), "human")
         _said(rows, one, item, str(who), place)

@@ -194,9 +194,10 @@ def _read_csv(cells: list[list[str]], rows: ReadingBuilder) -> None:
     old = not starts
     if old:
         starts = [
-            at for at in range(len(header))
+            at
+            for at in range(len(header))
             if any(_OLD_CELL.match(cell) for line in lines for cell in line[at : at + 1])
-        ]  # fmt: skip
+        ]
     if not starts:
         raise voirdire.TableError(f"{rows.file}: no column is called Status: no CSV of promptfoo")
     by_hand = sum("Manual result" in cell for line in lines for cell in line)
@@ -237,8 +238,13 @@ def _old_block(line: list[str], start: int) -> dict[str, str]:
     # Only what was graded ends with a reason, which stands before a failed output as well.
     ending = f"\n\n{match[1].capitalize()} Reason: "
     text, graded, reason = cell[match.end() :].strip().rpartition(ending)
-    return {"Status": match[1] if graded else "ERROR", "Score": match[2], "Grader Reason": reason,
-            _OUTPUT: text.removeprefix(f"{reason}\n---\n"), **metrics}  # fmt: skip
+    return {
+        "Status": match[1] if graded else "ERROR",
+        "Score": match[2],
+        "Grader Reason": reason,
+        _OUTPUT: text.removeprefix(f"{reason}\n---\n"),
+        **metrics,
+    }
 
 
 def _csv_output(

@@ -39,9 +39,12 @@ _PROGRAMS = frozenset(
 )
 #: Where each is told, by the semantic conventions, by OpenInference and by makers that went ahead.
 _RATERS = (
-    "gen_ai.evaluation.evaluator.name", "gen_ai.evaluation.evaluator.id",
-    "gen_ai.evaluation.evaluator", "gen_ai.evaluator.name", "gen_ai.evaluator.id",
-)  # fmt: skip
+    "gen_ai.evaluation.evaluator.name",
+    "gen_ai.evaluation.evaluator.id",
+    "gen_ai.evaluation.evaluator",
+    "gen_ai.evaluator.name",
+    "gen_ai.evaluator.id",
+)
 _KINDS = ("gen_ai.evaluation.evaluator.type", "gen_ai.evaluator.type")
 _TABLES = """
 CREATE TABLE span (
@@ -179,11 +182,17 @@ class SpanTraces:
         plain = (attributes.get("input.value"), attributes.get("output.value"))
         told = (given, made, *(None if one is None else text_of(one) for one in plain))
         row = (
-            trace, span, parent, start,
+            trace,
+            span,
+            parent,
+            start,
             text_of(attributes.get("gen_ai.conversation.id", attributes.get("session.id"))),
-            text_of(own), text_of(attributes.get("gen_ai.response.id")) if made else "",
-            attributes.get("openinference.span.kind") == "EVALUATOR", json.dumps(told), None,
-        )  # fmt: skip
+            text_of(own),
+            text_of(attributes.get("gen_ai.response.id")) if made else "",
+            attributes.get("openinference.span.kind") == "EVALUATOR",
+            json.dumps(told),
+            None,
+        )
         if not self.database.execute(_KEEP, row).rowcount:
             self.again += 1
             first = self.database.execute(_KEPT, (trace, span)).fetchone()
@@ -259,9 +268,11 @@ class SpanTraces:
     def _account(self, rows: ReadingBuilder) -> None:
         if self.again:
             rows.note(
-                "spans_again", f"{self.again:,} spans stand in the file more than once.",
-                "The first of each counts.", serious=False,
-            )  # fmt: skip
+                "spans_again",
+                f"{self.again:,} spans stand in the file more than once.",
+                "The first of each counts.",
+                serious=False,
+            )
         if self.other:
             rows.note(
                 "span_ids_shared",
@@ -354,10 +365,17 @@ class _Judging:
             self.rows.rate(item, self._rater(said), attribute, None, system=system, status="failed")
         else:
             judge(
-                self.rows, place, item, rater=self._rater(said), attribute=intern(attribute),
-                person=said.kind.lower() in _PEOPLE, score=said.score, label=said.label,
-                reason=said.reason, system=system,
-            )  # fmt: skip
+                self.rows,
+                place,
+                item,
+                rater=self._rater(said),
+                attribute=intern(attribute),
+                person=said.kind.lower() in _PEOPLE,
+                score=said.score,
+                label=said.label,
+                reason=said.reason,
+                system=system,
+            )
         self.rows.silent += self.rows.made == before
 
     def _unit(self, run: Run, span: str, scope: str) -> tuple[str, str, str | None]:
@@ -394,7 +412,7 @@ class _Judging:
                 f"{self.unplaced:,} evaluations are of spans that are not in the file.",
                 "They are read by the span's id; what was judged and its place in the run are not "
                 "known. Name the file of the traces beside it.",
-            )  # fmt: skip
+            )
         if self.unnamed:
             self.rows.note(
                 "evaluator_unnamed",
@@ -440,7 +458,14 @@ def annotations_of(attributes: Mapping[str, Any]) -> Iterator[tuple[str, SpanEva
             for one in numbered(attributes, prefix):
                 said = one.get(word, {})
                 get = said.get if isinstance(said, dict) else {}.get
-                yield scope.rstrip(".") or "span", SpanEvaluation(
-                    text_of(get("name")), get("score"), get("label"), get("explanation"),
-                    text_of(get("identifier")), text_of(get("annotator_kind")),
-                )  # fmt: skip
+                yield (
+                    scope.rstrip(".") or "span",
+                    SpanEvaluation(
+                        text_of(get("name")),
+                        get("score"),
+                        get("label"),
+                        get("explanation"),
+                        text_of(get("identifier")),
+                        text_of(get("annotator_kind")),
+                    ),
+                )

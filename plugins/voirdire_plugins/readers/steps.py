@@ -175,9 +175,11 @@ def _oi_message(one: Mapping[str, Any]) -> Iterator[TracedStep]:
         made = facts_of(inner.get("tool_call"))
         function = facts_of(made.get("function"))
         yield TracedStep(
-            CALL, text_of(function.get("arguments")), text_of(function.get("name")),
+            CALL,
+            text_of(function.get("arguments")),
+            text_of(function.get("name")),
             text_of(made.get("id")),
-        )  # fmt: skip
+        )
 
 
 def steps_of_message(message: Mapping[str, Any]) -> Iterator[TracedStep]:

@@ -35,16 +35,23 @@ def read(path: Path) -> Reading:
         system = _app(one) if len(apps) > 1 else None
         # Of several apps the records of one input are of one item.
         item = rows.item(
-            (text if system else None) or one.get("record_id") or place, text,
+            (text if system else None) or one.get("record_id") or place,
+            text,
             {"record_id": one.get("record_id")},
-        )  # fmt: skip
+        )
         rows.respond(item, said, system)
         there = {name: one[name] for name in feedback if one.get(name) not in (None, "")}
         for name, score in there.items():
             judge(
-                rows, place, item, rater=NAME, person=False, attribute=name, score=score,
+                rows,
+                place,
+                item,
+                rater=NAME,
+                person=False,
+                attribute=name,
+                score=score,
                 system=system,
-            )  # fmt: skip
+            )
         if not there:
             rows.leave_out("the record has no feedback", place)
     return rows.reading()

@@ -42,9 +42,10 @@ def read(path: Path) -> Reading:
         # An example is a reference to a row of the data set, or the row itself.
         name = example if isinstance(example, str) else part(example, "id")
         item = rows.item(
-            name or longest(example) or one.get("id") or place, longest(example),
+            name or longest(example) or one.get("id") or place,
+            longest(example),
             {**facts_of(example), "call": one.get("id")},
-        )  # fmt: skip
+        )
         system = _called(part(one, "inputs", "model"))
         answer = part(one, "output", "output")
         rows.respond(item, answer if isinstance(answer, str) else longest(answer), system)
@@ -79,9 +80,16 @@ def _score(
             continue
         # A text is a label only where it is one word of few; all else explains.
         judge(
-            rows, place, item, rater=scorer, person=False, attribute=str(key) or "score",
-            label=value, reason=why, system=system,
-        )  # fmt: skip
+            rows,
+            place,
+            item,
+            rater=scorer,
+            person=False,
+            attribute=str(key) or "score",
+            label=value,
+            reason=why,
+            system=system,
+        )
         why = None
 
 
@@ -94,6 +102,12 @@ def _by_hand(
         return
     who = one.get("creator") or one.get("wb_user_id") or "annotator"
     judge(
-        rows, place, item, rater=str(who), person=True, attribute=kind.removeprefix(_BY_HAND),
-        label=part(one, "payload", "value"), system=system,
-    )  # fmt: skip
+        rows,
+        place,
+        item,
+        rater=str(who),
+        person=True,
+        attribute=kind.removeprefix(_BY_HAND),
+        label=part(one, "payload", "value"),
+        system=system,
+    )

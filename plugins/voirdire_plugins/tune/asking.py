@@ -75,8 +75,17 @@ class Asking:
     barred: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, path: Path, study: Study, subject: Subject, out: Path, max_cost: float | None,
-           max_calls: int | None, *, quiet: bool) -> Asking:  # fmt: skip
+    def of(
+        cls,
+        path: Path,
+        study: Study,
+        subject: Subject,
+        out: Path,
+        max_cost: float | None,
+        max_calls: int | None,
+        *,
+        quiet: bool,
+    ) -> Asking:
         """Of a study's file; its texts are read once."""
         return cls(study, subject, out, subject.texts(path, study), max_cost, max_calls, quiet)
 
@@ -88,11 +97,13 @@ class Asking:
         InputError
             None is.
         """
-        kept = np.array([
-            all((row[0], system) in self.responses for system in row[1:])
-            and self.compares(row[1:])
-            for row in units.systems
-        ])  # fmt: skip
+        kept = np.array(
+            [
+                all((row[0], system) in self.responses for system in row[1:])
+                and self.compares(row[1:])
+                for row in units.systems
+            ]
+        )
         lost = int((~kept).sum())
         if not kept.any():
             item, *systems = units.systems[0]
@@ -103,10 +114,14 @@ class Asking:
         if not lost:
             return units, ()
         finding = Finding(
-            "labels_without_text", "note", "", lost, (),
+            "labels_without_text",
+            "note",
+            "",
+            lost,
+            (),
             f"{lost} labels are of {self.subject.name} that the study does not hold.",
             "They are left out.",
-        )  # fmt: skip
+        )
         return units.taken(kept), (finding,)
 
     def compares(self, systems: Sequence[str]) -> bool:
@@ -158,9 +173,14 @@ class Asking:
         study = self._study(panel, about)
         there = is_session(self.session)
         result = running.run(
-            study, self.session, resume=there, only=self.subject.stage, max_cost=self.max_cost,
-            max_calls=self.max_calls, quiet=self.quiet,
-        )  # fmt: skip
+            study,
+            self.session,
+            resume=there,
+            only=self.subject.stage,
+            max_cost=self.max_cost,
+            max_calls=self.max_calls,
+            quiet=self.quiet,
+        )
         self._check(result)
         done = self._done(result)
         for rater in result.raters:
@@ -190,11 +210,12 @@ class Asking:
             why = {
                 "interrupted": "it was interrupted",
                 "budget": "a limit was reached",
-                "": "calls failed: " + "; ".join(
+                "": "calls failed: "
+                + "; ".join(
                     f"{rater.name}: {rater.suspended or ', '.join(rater.faults)}"
                     for rater in lacking
                 ),
-            }[result.stopped]  # fmt: skip
+            }[result.stopped]
             raise UnfinishedError(
                 f"{open_calls} judgements of {listed([rater.name for rater in lacking])} are not "
                 f"there yet: {why}. Every reply is kept in "

@@ -140,11 +140,15 @@ def forms(judge: Rater, study: Study) -> tuple[tuple[Rater, ...], tuple[Finding,
         except InputError as error:  # such as a gate that nobody declared
             left.append(
                 Finding(
-                    "form_not_asked", "note", judge.name, 1, (judge.name,),
+                    "form_not_asked",
+                    "note",
+                    judge.name,
+                    1,
+                    (judge.name,),
                     f"{one.name} is not asked: {error}",
                     "The other forms are.",
                 )
-            )  # fmt: skip
+            )
         else:
             made.append(one)
     if not made:
@@ -219,10 +223,13 @@ def without_calls(
     if len(judge.runs) > 1:
         made.append(
             Scored(
-                f"{judge.name}, {len(judge.runs)} runs", mean_run(judge.runs)[None], judge.rater,
-                f"the mean of {len(judge.runs)} runs", len(judge.runs),
+                f"{judge.name}, {len(judge.runs)} runs",
+                mean_run(judge.runs)[None],
+                judge.rater,
+                f"the mean of {len(judge.runs)} runs",
+                len(judge.runs),
             )
-        )  # fmt: skip
+        )
     if use in ("pick", "worth") or not shifts:
         return tuple(made)
     # A judge on a scale of two values has no other threshold.

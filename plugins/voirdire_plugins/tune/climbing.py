@@ -85,14 +85,23 @@ def climbed(work: Work, name: str, options: Mapping[str, Any], steps: int, folds
 
     def gain(kept: NDArray[np.bool_]) -> Estimate:
         return measured_gain(
-            goodness[chosen, kept], goodness[0, kept], clusters=units.cluster[kept],
+            goodness[chosen, kept],
+            goodness[0, kept],
+            clusters=units.cluster[kept],
             level=work.level,
-        )  # fmt: skip
+        )
 
     return Choice(
-        panel, scored, goodness, chosen, [math.nan] * len(scored), gain(~own), gain(own),
-        int((~own).sum()), found.findings,
-    )  # fmt: skip
+        panel,
+        scored,
+        goodness,
+        chosen,
+        [math.nan] * len(scored),
+        gain(~own),
+        gain(own),
+        int((~own).sum()),
+        found.findings,
+    )
 
 
 def _refitted(work: Work, name: str, options: Mapping[str, Any], steps: int, folds: int) -> Choice:
@@ -110,10 +119,16 @@ def _refitted(work: Work, name: str, options: Mapping[str, Any], steps: int, fol
 
 
 def by_folds(
-    work: Work, panel: Sequence[Rater], scored: Sequence[Scored], goodness: Floats,
-    fold: NDArray[np.intp], names: Sequence[str], findings: tuple[Finding, ...],
-    *, race: bool = False,
-) -> Choice:  # fmt: skip
+    work: Work,
+    panel: Sequence[Rater],
+    scored: Sequence[Scored],
+    goodness: Floats,
+    fold: NDArray[np.intp],
+    names: Sequence[str],
+    findings: tuple[Finding, ...],
+    *,
+    race: bool = False,
+) -> Choice:
     """What was found by all labels, `names[0]`, measured by what was found without each fold."""
     units = work.units
     row = {one.name: at for at, one in enumerate(scored)}
@@ -128,9 +143,7 @@ def by_folds(
         gain = refitted_gain(found, goodness[0], fold, **given)
     claimed = measured_gain(goodness[chosen], goodness[0], **given)
     shares = [float((each == at).mean()) for at in range(len(scored))]
-    return Choice(
-        panel, scored, goodness, chosen, shares, gain, claimed, len(units), findings
-    )  # fmt: skip
+    return Choice(panel, scored, goodness, chosen, shares, gain, claimed, len(units), findings)
 
 
 def _found(

@@ -188,15 +188,30 @@ def tune(
         raise InputError("give --differ or --measure: labels come after the draw")
     try:
         tuned = tuned_by(
-            study, judge, use=use, out=out, labels=labels or (), reference=tuple(reference or ()),
-            candidates=candidates or (), ask_forms=forms, ask_all=ask_all, shots=shots or (),
-            shots_options=_options(shots_option or [], "--shots-option"), optimizer=optimizer,
-            optimizer_options=_options(optimizer_option or [], "--optimizer-option"), steps=steps,
-            folds=folds, race=race,
-            attributes=attribute or (), max_cost=max_cost, max_calls=max_calls, seed=seed,
-            differ=differ or 0, measure=measure or (),
+            study,
+            judge,
+            use=use,
+            out=out,
+            labels=labels or (),
+            reference=tuple(reference or ()),
+            candidates=candidates or (),
+            ask_forms=forms,
+            ask_all=ask_all,
+            shots=shots or (),
+            shots_options=_options(shots_option or [], "--shots-option"),
+            optimizer=optimizer,
+            optimizer_options=_options(optimizer_option or [], "--optimizer-option"),
+            steps=steps,
+            folds=folds,
+            race=race,
+            attributes=attribute or (),
+            max_cost=max_cost,
+            max_calls=max_calls,
+            seed=seed,
+            differ=differ or 0,
+            measure=measure or (),
             say=lambda line: typer.echo(line, err=as_json),
-        )  # fmt: skip
+        )
     except UnfinishedError as error:
         typer.echo(str(error), err=True)
         told = {"kind": type(error).__name__, "message": str(error)}
@@ -206,9 +221,15 @@ def tune(
     if tuned.drawn is not None:
         sections = (drawn_section(tuned.drawn), *sections)
     show_sections(
-        "Tuning", "tuned", sections, tuned, out / "report", formats, as_json=as_json,
+        "Tuning",
+        "tuned",
+        sections,
+        tuned,
+        out / "report",
+        formats,
+        as_json=as_json,
         said=sentences(tuned),
-    )  # fmt: skip
+    )
     for what, path in tuned.files.items():
         said = f"Look at what moved: voirdire look {path} --with-text" if what == "look" else ""
         typer.echo(said or f"The {what}: {path}", err=as_json)

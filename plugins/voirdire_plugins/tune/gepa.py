@@ -62,11 +62,14 @@ class _Adapter:
 
 def _shown(one: Evaluated) -> dict[str, Any]:
     return {
-        "Inputs": {"context": one.unit.item, "response": one.unit.response,
-                   "attribute": one.unit.attribute},
+        "Inputs": {
+            "context": one.unit.item,
+            "response": one.unit.response,
+            "attribute": one.unit.attribute,
+        },
         "Generated Outputs": one.feedback,
         "Feedback": f"{one.feedback} Score: {one.score:.2f} of 1.",
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,17 @@ class Gepa:
     def optimize(self, start: str, units: Sequence[OptimizerUnit], evaluate: Evaluates) -> str:
         """The best instructions by GEPA's own validation, which is on the same units."""
         found = gepa.optimize(
-            {_PART: start}, trainset=list(units), valset=list(units), adapter=_Adapter(evaluate),
-            reflection_lm=self._reflect, reflection_minibatch_size=self.batch,
-            max_metric_calls=evaluate.left, seed=self.seed,
-            logger=_Silent(), raise_on_exception=True,
-        )  # fmt: skip
+            {_PART: start},
+            trainset=list(units),
+            valset=list(units),
+            adapter=_Adapter(evaluate),
+            reflection_lm=self._reflect,
+            reflection_minibatch_size=self.batch,
+            max_metric_calls=evaluate.left,
+            seed=self.seed,
+            logger=_Silent(),
+            raise_on_exception=True,
+        )
         return str(found.best_candidate[_PART])
 
     def _reflect(self, prompt: Any) -> str:

@@ -118,7 +118,9 @@ def _combined(spec: Rater, members: Sequence[Floats], units: Units) -> Floats:
                 f"{spec.name} weighs its members by people's scores: without any it has none"
             )
         values[own] = combine(
-            np.stack([one[own] for one in members]), spec.combine,
-            reference=people[own] if fitted else None, clusters=units.cluster[own],
-        )  # fmt: skip
+            np.stack([one[own] for one in members]),
+            spec.combine,
+            reference=people[own] if fitted else None,
+            clusters=units.cluster[own],
+        )
     return values

@@ -22,9 +22,9 @@ def hashes(units: Units, asking: Asking) -> dict[str, frozenset[bytes]]:
     either.
     """
     spec = asking.study.items
-    texts = {} if spec is None else {
-        item.id: item.text for item, _ in read_items(asking.study, spec)
-    }  # fmt: skip
+    texts = (
+        {} if spec is None else {item.id: item.text for item, _ in read_items(asking.study, spec)}
+    )
     made: dict[str, set[bytes]] = {}
     for item, system, attribute, *more in units.keys.select(
         "item", "system", "attribute", *(["other"] if "other" in units.keys.columns else [])
@@ -53,13 +53,17 @@ def looked_before(units: Units, asking: Asking) -> tuple[Finding, ...]:
             day = time.strftime("%Y-%m-%d", time.gmtime(one.look.at))
             found.append(
                 Finding(
-                    "labels_chose", "note", "", one.units, (attribute,),
+                    "labels_chose",
+                    "note",
+                    "",
+                    one.units,
+                    (attribute,),
                     f"Labels of {attribute} were used on {day} by {one.look.command} to choose "
                     f"{one.look.chosen} among {one.look.candidates}.",
                     "What was chosen by them looks better on them than elsewhere: the interval "
                     "here counts the candidates of today alone.",
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 

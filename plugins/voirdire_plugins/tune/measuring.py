@@ -89,9 +89,11 @@ def unlabelled(asking: Asking, units: Units) -> list[tuple[str, ...]]:
         for item, system in asking.responses:
             systems.setdefault(item, []).append(system)
         keys = (
-            (item, *pair) for item, own in systems.items() for pair in combinations(sorted(own), 2)
+            (item, *pair)
+            for item, own in systems.items()
+            for pair in combinations(sorted(own), 2)
             if asking.compares(pair)
-        )  # fmt: skip
+        )
     known, barred = asking.labelled, set(asking.barred)
     return [key for key in keys if key not in known and not barred & set(key[1:])]
 
@@ -108,8 +110,9 @@ def stock(asking: Asking, units: Units) -> Units:
     more = [name for name in units.keys.columns if name == "other"]
     rows = [
         (item, system, attribute, *other)
-        for item, system, *other in unlabelled(asking, units) for attribute in attributes
-    ]  # fmt: skip
+        for item, system, *other in unlabelled(asking, units)
+        for attribute in attributes
+    ]
     if not rows:
         raise InputError(
             "--differ: people labelled all that the study holds: there is no stock to draw from"
@@ -266,14 +269,16 @@ def draw(
     names = [_named(one, away[place == one]) for one in strata]
     columns = ["item", "system", *(["system_b"] if "other" in units.keys.columns else [])]
     placed = pl.DataFrame(named, schema=columns, orient="row").with_columns(
-        stratum=pl.Series([names[list(strata).index(one)] if one >= 0 else "they agree"
-                           for one in place]),
+        stratum=pl.Series(
+            [names[list(strata).index(one)] if one >= 0 else "they agree" for one in place]
+        ),
         labelled=pl.lit(value=False),
-    )  # fmt: skip
+    )
     drawn = draw_labels(
         placed,
-        dict(zip(names, wanted.tolist(), strict=True)), seed=seed,
-    )  # fmt: skip
+        dict(zip(names, wanted.tolist(), strict=True)),
+        seed=seed,
+    )
     rows = drawn.units.filter(pl.col("decision") == "human")
     queue = out / QUEUE
     write_csv(queue, _listed(rows, as_pairs=as_pairs), again=True)
@@ -339,8 +344,13 @@ def measure_drawn(
     asked = set(kept.get("attributes", [row[2] for row in kept["strata"]]))
     rows = list(zip(units.systems, units.keys["attribute"].to_list(), strict=True))
     said = Counter(named for named, attribute in rows if attribute in asked)
-    mine = np.array([attribute in asked and named in wanted and said[named] == len(asked)
-                     for named, attribute in rows], bool)  # fmt: skip
+    mine = np.array(
+        [
+            attribute in asked and named in wanted and said[named] == len(asked)
+            for named, attribute in rows
+        ],
+        bool,
+    )
     if not mine.any():
         raise InputError(
             f"--measure: none of the {len(wanted)} that were drawn is labelled in these "
@@ -356,15 +366,25 @@ def measure_drawn(
     named, gains = _by_unit(units, pair.gains(units.humans))
     place = [places[row] for row in named]
     gain = differing_gain(
-        gains, kept["sizes"], kept["units"], strata=place, ends=kept["ends"],
+        gains,
+        kept["sizes"],
+        kept["units"],
+        strata=place,
+        ends=kept["ends"],
         level=level,
-    )  # fmt: skip
+    )
     labelled = np.bincount(place, minlength=len(kept["sizes"])).tolist()
     told = tuple(
         (name, size, None, n)
         for name, size, n in zip(kept["names"], kept["sizes"], labelled, strict=True)
     )
     return Drawn(
-        kept["units"], sum(kept["sizes"]), len(wanted), told, str(out / QUEUE), pair.measure, gain,
+        kept["units"],
+        sum(kept["sizes"]),
+        len(wanted),
+        told,
+        str(out / QUEUE),
+        pair.measure,
+        gain,
         what=what_in(units),
-    )  # fmt: skip
+    )

@@ -70,8 +70,10 @@ def _shown(rows: pl.DataFrame, asking: Asking) -> pl.DataFrame:
     made = rows.with_columns(context=pl.col("item").replace_strict(texts, default=None))
     if asking.subject.name == "items":
         return made.drop("system")
-    response = [asking.responses.get((item, system)) for item, system in
-                rows.select("item", "system").rows()]  # fmt: skip
+    response = [
+        asking.responses.get((item, system))
+        for item, system in rows.select("item", "system").rows()
+    ]
     return made.with_columns(response=pl.Series(response, dtype=pl.String))
 
 

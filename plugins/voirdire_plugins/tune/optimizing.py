@@ -50,11 +50,14 @@ class Evaluate:
         rows = units.keys.rows(named=True)
         self.units = tuple(
             OptimizerUnit(
-                at, texts.get(row["item"], ""), _shown(asking, row), row["attribute"],
+                at,
+                texts.get(row["item"], ""),
+                _shown(asking, row),
+                row["attribute"],
                 _said(units, at),
             )
             for at, row in enumerate(rows)
-        )  # fmt: skip
+        )
 
     def __call__(self, candidate_text: str, units: Sequence[OptimizerUnit]) -> list[Evaluated]:
         """How good the judge is with these instructions on each unit, and why.
@@ -170,8 +173,12 @@ def climb(evaluate: Evaluate, name: str, options: Mapping[str, Any]) -> Climb:
 
 def _ended(name: str, how: str, evaluate: Evaluate, severity: Any = "serious") -> Finding:
     return Finding(
-        "optimizer_ended", severity, "", len(evaluate.seen), (name,),
+        "optimizer_ended",
+        severity,
+        "",
+        len(evaluate.seen),
+        (name,),
         f"The optimizer {name} {how}, after {len(evaluate.seen)} candidates.",
         "The best candidate that it had evaluated on all of its labels is measured; every reply is "
         "kept.",
-    )  # fmt: skip
+    )

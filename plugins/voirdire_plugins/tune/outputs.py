@@ -59,9 +59,12 @@ def write_people(
 
 
 def write_judge(
-    tuned: Tuned, study: Study, asking: Asking, about: Collection[tuple[str, str]],
+    tuned: Tuned,
+    study: Study,
+    asking: Asking,
+    about: Collection[tuple[str, str]],
     asked: Sequence[Rater] = (),
-) -> Tuned:  # fmt: skip
+) -> Tuned:
     """Write the study with the chosen judge in place of the old one, and the locks of all.
 
     A lock freezes what a candidate said of the labelled responses; people's labels are its anchors.
@@ -87,9 +90,14 @@ def write_judge(
         files["lock"] = str(out / LOCK)
     else:
         finding = Finding(
-            "not_frozen", "note", spec.name, 1, (spec.name,), f"There is no lock: {why}",
+            "not_frozen",
+            "note",
+            spec.name,
+            1,
+            (spec.name,),
+            f"There is no lock: {why}",
             "A gate has nothing to hold this judge to.",
-        )  # fmt: skip
+        )
         tuned = replace(tuned, findings=(*tuned.findings, finding))
     return replace(tuned, files=files | _write_each(named[1:], locks, out / LOCKS))
 
@@ -102,12 +110,16 @@ def _made_after(tuned: Tuned) -> tuple[Finding, ...]:
     curve = f" {CURVE} says what each becomes." if after.change == CHANGE else ""
     return (
         Finding(
-            "made_of_scores", "note", spec.name, 1, (spec.name,),
+            "made_of_scores",
+            "note",
+            spec.name,
+            1,
+            (spec.name,),
             f"The gain is that of {after.name}: {after.change}.",
             f"{STUDY} and {LOCK} hold {spec.name} as it is asked; whoever uses its scores makes "
             f"this of them.{curve}",
         ),
-    )  # fmt: skip
+    )
 
 
 def _locks(

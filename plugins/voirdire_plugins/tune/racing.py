@@ -77,9 +77,13 @@ def _dropped(work: Work, ran: list[int], number: int) -> tuple[Finding, ...]:
     left = ", ".join(map(str, ran))
     return (
         Finding(
-            "raced", "note", work.member.name, number - ran[-1], (work.member.name,),
+            "raced",
+            "note",
+            work.member.name,
+            number - ran[-1],
+            (work.member.name,),
             f"{number - ran[-1]} of {number} judges were shown to be worse and asked no further "
             f"(in the race after each heat: {left}).",
             "Each fold had a race of its own, which saw none of its labels.",
         ),
-    )  # fmt: skip
+    )

@@ -92,8 +92,13 @@ def tuned_sections(tuned: Tuned) -> tuple[Section, ...]:
         made.append(_moved(tuned))
     if tuned.text_diff:
         lines = tuned.text_diff.splitlines()
-        made.append(Section("What it is told otherwise", "", (
-            Table((text("Line"),), tuple((line,) for line in lines)),)))  # fmt: skip
+        made.append(
+            Section(
+                "What it is told otherwise",
+                "",
+                (Table((text("Line"),), tuple((line,) for line in lines)),),
+            )
+        )
     return tuple(made)
 
 
@@ -168,10 +173,17 @@ def _moved(tuned: Tuned) -> Section:
         number("People", 2), number("Gain", 2, signed=True),
     )  # fmt: skip
     rows = tuple(
-        (one.item, *([one.system] if systems else []), one.attribute, one.before, one.after,
-         one.people, one.gain)
+        (
+            one.item,
+            *([one.system] if systems else []),
+            one.attribute,
+            one.before,
+            one.after,
+            one.people,
+            one.gain,
+        )
         for one in tuned.moved[:_MOST]
-    )  # fmt: skip
+    )
     said = (
         f"{len(tuned.moved)} of {tuned.labels} labelled units are judged otherwise; {worse} got "
         "worse, and stand first."

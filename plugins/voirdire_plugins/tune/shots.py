@@ -52,9 +52,13 @@ def set_aside(units: Units, seed: int) -> tuple[Units, Units]:
 
 
 def shown_by(
-    judge: Rater, numbers: Sequence[int], pool: Units, asking: Asking, scale: Scale | None,
+    judge: Rater,
+    numbers: Sequence[int],
+    pool: Units,
+    asking: Asking,
+    scale: Scale | None,
     options: Mapping[str, Any],
-) -> tuple[tuple[Rater, ...], Finding]:  # fmt: skip
+) -> tuple[tuple[Rater, ...], Finding]:
     """Candidates that are shown so many examples each, chosen for each unit by the retriever.
 
     Raises
@@ -86,10 +90,14 @@ def shown_by(
         for k in dict.fromkeys(numbers)
     )  # fmt: skip
     finding = Finding(
-        "shown_aside", "note", judge.name, len(pool), (judge.name,),
+        "shown_aside",
+        "note",
+        judge.name,
+        len(pool),
+        (judge.name,),
         f"{len(pool)} labels were set aside to be shown as examples, {len(rows)} texts.",
         "They measure nothing: no judge is measured on what it may have been shown.",
-    )  # fmt: skip
+    )
     return made, finding
 
 

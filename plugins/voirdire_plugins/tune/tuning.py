@@ -251,9 +251,15 @@ def _listed(work: Work, panel: Sequence[Rater]) -> Choice:
     goodness = work.goodness(scored)
     found = chosen_gain(goodness, clusters=units.cluster, level=work.level, seed=work.seed)
     return Choice(
-        panel, scored, goodness, found.chosen, found.shares.tolist(), found.gain, found.claimed,
+        panel,
+        scored,
+        goodness,
+        found.chosen,
+        found.shares.tolist(),
+        found.gain,
+        found.claimed,
         len(units),
-    )  # fmt: skip
+    )
 
 
 def _cheapest(
@@ -277,10 +283,14 @@ def _not_asked(more: Sequence[Rater], work: Work) -> Finding:
     """That candidates were not needed, and how they are asked all the same."""
     names = tuple(one.name for one in more)
     return Finding(
-        "candidates_not_asked", "note", work.member.name, len(more), names,
+        "candidates_not_asked",
+        "note",
+        work.member.name,
+        len(more),
+        names,
         f"{len(more)} candidates were not asked: a gain that costs no call is shown.",
         "--all asks them.",
-    )  # fmt: skip
+    )
 
 
 def _plan(asking: Asking, panel: Sequence[Rater], units: Units) -> str:
@@ -327,9 +337,11 @@ def _drawn(
         people = write_people(asking.study, asking, work.units.people, attributes, known)
         return replace(made, people=people)
     return measure_drawn(
-        read_units(labels, (), tuned.use, asking.subject), both, asking.out,
+        read_units(labels, (), tuned.use, asking.subject),
+        both,
+        asking.out,
         work.level,
-    )  # fmt: skip
+    )
 
 
 def _pair(old: Scored, new: Scored, work: Work, part: slice) -> OldAndNew:
@@ -348,10 +360,17 @@ def _pair(old: Scored, new: Scored, work: Work, part: slice) -> OldAndNew:
 def _told(work: Work, choice: Choice) -> Tuned:
     member, scored, gain = work.member, choice.scored, choice.gain
     ways = tuple(
-        Way(one.name, one.change, float(row.mean()), share, one.calls,
-            _price(work.asking, one), work.asking.unread.get(one.rater, 0))
+        Way(
+            one.name,
+            one.change,
+            float(row.mean()),
+            share,
+            one.calls,
+            _price(work.asking, one),
+            work.asking.unread.get(one.rater, 0),
+        )
         for one, row, share in zip(scored, choice.goodness, choice.shares, strict=True)
-    )  # fmt: skip
+    )
     old, new = scored[0], scored[choice.chosen]
     pair = _pair(old, new, work, slice(None))
     differ: NDArray[np.bool_] = np.asarray(pair.away > 0)
@@ -368,15 +387,31 @@ def _told(work: Work, choice: Choice) -> Tuned:
         }
     spec = next(one for one in choice.panel if one.name == new.rater)
     return Tuned(
-        member.name, work.goal.use, work.asking.subject.measure(work.goal), len(work.units),
+        member.name,
+        work.goal.use,
+        work.asking.subject.measure(work.goal),
+        len(work.units),
         work.units.people,
-        choice.measured_on, ways, new.name if choice.chosen else "", gain, choice.claimed, better,
-        worst, float(differ.mean()), pair.to_show(AIM, work.units.humans, left), rest,
-        what_in(work.units), decision, ways[0],
-        ways[choice.chosen], at_gate,
+        choice.measured_on,
+        ways,
+        new.name if choice.chosen else "",
+        gain,
+        choice.claimed,
+        better,
+        worst,
+        float(differ.mean()),
+        pair.to_show(AIM, work.units.humans, left),
+        rest,
+        what_in(work.units),
+        decision,
+        ways[0],
+        ways[choice.chosen],
+        at_gate,
         _moved(old, new, choice.goodness[choice.chosen] - choice.goodness[0], work.units, differ),
-        _diff(member, spec), spec, (*work.findings, *choice.findings, *work.unread()),
-    )  # fmt: skip
+        _diff(member, spec),
+        spec,
+        (*work.findings, *choice.findings, *work.unread()),
+    )
 
 
 def decided_by(gain: Estimate, better: float) -> Decision:
@@ -402,10 +437,17 @@ def _moved(
     rows = units.keys.rows(named=True)
     at = [int(one) for one in np.argsort(gains, kind="stable") if differ[one]]
     return tuple(
-        Moved(rows[i]["item"], rows[i]["system"], rows[i]["attribute"], float(before[i]),
-              float(after[i]), float(people[i]), float(gains[i]))
+        Moved(
+            rows[i]["item"],
+            rows[i]["system"],
+            rows[i]["attribute"],
+            float(before[i]),
+            float(after[i]),
+            float(people[i]),
+            float(gains[i]),
+        )
         for i in at
-    )  # fmt: skip
+    )
 
 
 def _diff(old: Rater, new: Rater) -> str:

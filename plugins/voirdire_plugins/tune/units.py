@@ -121,9 +121,12 @@ def _less(keys: pl.DataFrame, said: pl.DataFrame) -> Floats:
     if "other" not in keys.columns:
         return np.asarray(found, np.float64)
     second = keys.join(
-        table, left_on=["item", "other", "attribute"], right_on=KEYS, how="left",
+        table,
+        left_on=["item", "other", "attribute"],
+        right_on=KEYS,
+        how="left",
         maintain_order="left",
-    )["score"].to_numpy()  # fmt: skip
+    )["score"].to_numpy()
     return np.asarray(found - second, np.float64)
 
 
@@ -243,10 +246,14 @@ def of_known(units: Units, known: Sequence[str], judge: str) -> tuple[Units, tup
             "the same"
         )
     finding = Finding(
-        "label_unknown", "serious", judge, len(others), (judge,),
+        "label_unknown",
+        "serious",
+        judge,
+        len(others),
+        (judge,),
         f"People also gave {listed(others)}, which {judge} does not know.",
         "These labels are left out: nothing is said of them.",
-    )  # fmt: skip
+    )
     return units.taken(kept), (finding,)
 
 
@@ -274,10 +281,14 @@ def of_others(
             "excluded by the study"
         )
     finding = Finding(
-        "own_systems_left_out", "note", "", int(own.sum()), tuple(systems),
+        "own_systems_left_out",
+        "note",
+        "",
+        int(own.sum()),
+        tuple(systems),
         f"{int(own.sum())} labels are of {listed(systems)}: of the family of {who}, or excluded.",
         "They measure nothing, as in an examination.",
-    )  # fmt: skip
+    )
     return units.taken(~own), (finding,)
 
 
@@ -314,11 +325,15 @@ def people_agree(units: Units, level: float = 0.95) -> tuple[Finding, ...]:
     if twice.sum() < 2:
         return (
             Finding(
-                "one_person", "note", "", len(units), units.people,
+                "one_person",
+                "note",
+                "",
+                len(units),
+                units.people,
                 "Nothing was labelled by two people.",
                 "How far people agree is not known; the gain is in agreement with these labels.",
             ),
-        )  # fmt: skip
+        )
     alpha = krippendorff_alpha(units.humans, "interval", ci="jackknife", level=level)
     low, _ = alpha.bounds
     low = alpha.value if np.isnan(low) else low  # people who never differ leave no error

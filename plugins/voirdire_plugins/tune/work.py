@@ -80,12 +80,17 @@ class Work:
         """What could not be read of a candidate, and what it counts as."""
         return tuple(
             Finding(
-                "candidate_unread", "serious", name, count, (name,),
+                "candidate_unread",
+                "serious",
+                name,
+                count,
+                (name,),
                 self._how_unread(name, count),
                 f"Each counts as {self.goal.unread}: no judge gains by leaving hard ones out.",
             )
-            for name, count in self.asking.unread.items() if count
-        )  # fmt: skip
+            for name, count in self.asking.unread.items()
+            if count
+        )
 
 
 @dataclass(frozen=True, slots=True)

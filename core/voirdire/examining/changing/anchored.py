@@ -47,22 +47,33 @@ def cases_of(
     if lock.questions:
         return [
             one.case(
-                judge, lock.reference, [scores[name][rows] for name in one.attributes],
-                [lock.humans(name)[:, rows] for name in one.attributes], items, **facts,
+                judge,
+                lock.reference,
+                [scores[name][rows] for name in one.attributes],
+                [lock.humans(name)[:, rows] for name in one.attributes],
+                items,
+                **facts,
                 shown=_shown(lock, judge, one, rows, choices or {}),
             )
             for one in lock.questions
             if set(one.attributes) <= set(scores)
-        ]  # fmt: skip
+        ]
     gate = lock.gate
     rule = None if gate is None else GateRule(gate.at, gate.sensitivity, gate.specificity)
     return [
         Case(
-            judge, name, lock.reference, own[rows][None], lock.humans(name)[:, rows], items,
-            lock.scale_of.width, **facts, gate=rule,
+            judge,
+            name,
+            lock.reference,
+            own[rows][None],
+            lock.humans(name)[:, rows],
+            items,
+            lock.scale_of.width,
+            **facts,
+            gate=rule,
         )
         for name, own in scores.items()
-    ]  # fmt: skip
+    ]
 
 
 def _shown(
@@ -110,9 +121,11 @@ def attribute_of(lock: Lock, about: str, at: Sequence[str]) -> str:
 def labelled(lock: Lock) -> NDArray[np.bool_]:
     """(N,) the responses with a human's label on some attribute."""
     return np.array(
-        [any(not math.isnan(v) for values in one.humans.values() for v in values)
-         for one in lock.canary]
-    )  # fmt: skip
+        [
+            any(not math.isnan(v) for values in one.humans.values() for v in values)
+            for one in lock.canary
+        ]
+    )
 
 
 def with_verdicts(lock: Lock) -> Lock:
@@ -124,10 +137,12 @@ def with_verdicts(lock: Lock) -> Lock:
         case
         for judge in lock.judges
         for case in cases_of(
-            lock, judge.name, {name: lock.scores(judge.name, name) for name in lock.attributes},
+            lock,
+            judge.name,
+            {name: lock.scores(judge.name, name) for name in lock.attributes},
             rows,
         )
-    ]  # fmt: skip
+    ]
     states: dict[str, dict[str, dict[str, str]]] = {}
     for verdict in judge_cases(cases, lock.margins).verdicts:
         if verdict.target == "these systems":

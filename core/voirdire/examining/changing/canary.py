@@ -86,6 +86,7 @@ def _items(study: Study, kept: set[str], path: Path) -> ItemsSpec:
     with whole(path) as draft:
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(draft)
     return ItemsSpec(
-        path=beside(path, study.folder), reference="reference" if study.items.reference else "",
+        path=beside(path, study.folder),
+        reference="reference" if study.items.reference else "",
         extra=study.items.extra,
-    )  # fmt: skip
+    )

@@ -81,17 +81,23 @@ class ComparedFacts:
         )
 
     def people(
-        self, people: Sequence[str], question: RatedQuestion, items: NDArray[np.str_],
+        self,
+        people: Sequence[str],
+        question: RatedQuestion,
+        items: NDArray[np.str_],
         pairs: NDArray[np.str_],
-    ) -> Floats:  # fmt: skip
+    ) -> Floats:
         """(R, N) what people chose, both orders of one averaged."""
         placed, sign = self._placed(question, items, pairs)
-        return np.concatenate(
-            [
-                choices_of_people(placed.filter(pl.col("rater") == name), [name], len(items))[0]
-                for name in people
-            ]
-        ) * sign  # fmt: skip
+        return (
+            np.concatenate(
+                [
+                    choices_of_people(placed.filter(pl.col("rater") == name), [name], len(items))[0]
+                    for name in people
+                ]
+            )
+            * sign
+        )
 
     def lengths(
         self, question: RatedQuestion, items: NDArray[np.str_], pairs: NDArray[np.str_]

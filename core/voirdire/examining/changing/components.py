@@ -178,11 +178,20 @@ def _change(
     # 1987).
     half, inner = quantile(0.975, df) * se, quantile(SURE_YES, df) * se
     return ComponentChange(
-        judge=case.judge, attribute=case.attribute, component=key, at=before.at,
-        clusters=len(before.out), before=before.value, after=after.value, change=change,
-        low=change - half, high=change + half, margin=margin,
-        p=_beyond(key, change, se, df, margin), small=bool(abs(change) + inner <= margin),
-    )  # fmt: skip
+        judge=case.judge,
+        attribute=case.attribute,
+        component=key,
+        at=before.at,
+        clusters=len(before.out),
+        before=before.value,
+        after=after.value,
+        change=change,
+        low=change - half,
+        high=change + half,
+        margin=margin,
+        p=_beyond(key, change, se, df, margin),
+        small=bool(abs(change) + inner <= margin),
+    )
 
 
 def _beyond(key: str, change: float, se: float, df: float, margin: float) -> float:

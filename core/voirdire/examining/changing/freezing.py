@@ -99,9 +99,17 @@ def freeze(  # noqa: PLR0913 - the options are those of the command
         )
     measured = measured_of(source, reference=reference, read=read, judges=judges, verdicts=False)
     return _frozen(
-        measured, source, read, items=items, margin=margin, alpha=alpha, looks=looks,
-        one_in=one_in, cascade=cascade, seed=seed,
-    )  # fmt: skip
+        measured,
+        source,
+        read,
+        items=items,
+        margin=margin,
+        alpha=alpha,
+        looks=looks,
+        one_in=one_in,
+        cascade=cascade,
+        seed=seed,
+    )
 
 
 def freeze_each(
@@ -127,10 +135,18 @@ def freeze_each(
 
 
 def _frozen(  # noqa: PLR0913 - those of `freeze`
-    measured: Measured, source: object, read: ReadOptions | None, *, items: int | None = None,
-    margin: float | None = None, alpha: float = 0.05, looks: int = LOOKS,
-    one_in: int | None = None, cascade: CascadeCertificate | None = None, seed: int = 0,
-) -> Lock:  # fmt: skip
+    measured: Measured,
+    source: object,
+    read: ReadOptions | None,
+    *,
+    items: int | None = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    looks: int = LOOKS,
+    one_in: int | None = None,
+    cascade: CascadeCertificate | None = None,
+    seed: int = 0,
+) -> Lock:
     for judge in measured.judges:
         if np.isnan(measured.cube.scores[measured.cube.raters.index(judge)]).all():
             raise InputError(
@@ -160,13 +176,13 @@ def _frozen(  # noqa: PLR0913 - those of `freeze`
         drawn=measured.compared is not None and measured.compared.drawn,
         reference=measured.reference,
         margins=measured.study.margins,
-        gate=None if gate is None else Gate(
-            at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity
-        ),
+        gate=None
+        if gate is None
+        else Gate(at=gate.at, sensitivity=gate.sensitivity, specificity=gate.specificity),
         cascade=cascade,
         judges=locked_judges(measured),
         canary=_canary(measured, kept),
-    )  # fmt: skip
+    )
     return with_verdicts(lock)
 
 
@@ -265,10 +281,11 @@ def _compared(measured: Measured) -> tuple[dict[str, Floats], dict[str, Floats],
             rows += [none] * 3 if own is None else [own.scores, own.swapped, own.first]
         choices[judge] = np.stack(rows)
     people = [
-        np.full((len(measured.reference), len(item)), np.nan) if one is None
+        np.full((len(measured.reference), len(item)), np.nan)
+        if one is None
         else facts.people(measured.reference, one, item, system)
         for one in asked
-    ]  # fmt: skip
+    ]
     chosen = {
         name: np.stack([own[k] for own in people]) for k, name in enumerate(measured.reference)
     }

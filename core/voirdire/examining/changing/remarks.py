@@ -44,12 +44,15 @@ def other_rule(lock: Lock, anew: Lock) -> Iterator[Finding]:
     ]
     told = f"{len(changed)} verdicts change by it alone" if changed else "no verdict changes by it"
     yield _finding(
-        "lock_rule", "note", max(len(changed), 1), changed,
+        "lock_rule",
+        "note",
+        max(len(changed), 1),
+        changed,
         f"The lock was frozen under the verdict's rule of {lock.rule or RULE_BEFORE}; here it is "
         f"{RULE}: {told}.",
         "The frozen scores were judged anew by today's rule, so that no use is lost by it alone. "
         "Freeze a new lock to keep it.",
-    )  # fmt: skip
+    )
 
 
 def unsealed(lock: Lock) -> Iterator[Finding]:
@@ -57,11 +60,14 @@ def unsealed(lock: Lock) -> Iterator[Finding]:
     if lock.format >= FORMAT:
         return
     yield _finding(
-        "lock_unsealed", "serious", 1, (),
+        "lock_unsealed",
+        "serious",
+        1,
+        (),
         "The lock is of the first format and has no seal: what was changed in it by hand since it "
         "was frozen is not noticed.",
         "Freeze a new lock.",
-    )  # fmt: skip
+    )
 
 
 def void_certificate(
@@ -74,18 +80,25 @@ def void_certificate(
     if lock.cascade is None:
         return
     # A rubric that differs is every judge's.
-    declared = {place for one in findings if one.kind in DIFFERS | {"judge_missing"}
-                for place in (one.places or lock.cascade.judges)}  # fmt: skip
+    declared = {
+        place
+        for one in findings
+        if one.kind in DIFFERS | {"judge_missing"}
+        for place in (one.places or lock.cascade.judges)
+    }
     changed = [name for name in lock.cascade.judges if name in declared or name in moved]
     if not changed:
         return
     yield _finding(
-        "cascade_void", "serious", len(changed), changed,
+        "cascade_void",
+        "serious",
+        len(changed),
+        changed,
         f"The certificate of the cascade {lock.cascade.steps}, then a person, no longer holds: "
         f"{listed(changed)} {'is' if len(changed) == 1 else 'are'} not as frozen.",
         "Let no verdict of it go out unseen. Label anew, certify anew (voirdire cascade), freeze "
         "anew.",
-    )  # fmt: skip
+    )
 
 
 def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iterator[Finding]:
@@ -93,19 +106,25 @@ def missing_scores(lock: Lock, measured: Measured, at: NDArray[np.intp]) -> Iter
     gone = [one.item for one, place in zip(lock.canary, at, strict=True) if place < 0]
     if gone:
         yield _finding(
-            "canary_missing", "serious", len(gone), dict.fromkeys(gone),
+            "canary_missing",
+            "serious",
+            len(gone),
+            dict.fromkeys(gone),
             f"{len(gone)} of {len(at)} canary responses are not in {measured.name} "
             f"(items {listed(list(dict.fromkeys(gone)), 5)}).",
             "The check rests on the others.",
-        )  # fmt: skip
+        )
     names = [judge.name for judge in lock.judges if judge.name not in measured.judges]
     names += [name for name in lock.attributes if name not in measured.cube.attributes]
     if names:
         yield _finding(
-            "judge_missing", "serious", len(names), names,
+            "judge_missing",
+            "serious",
+            len(names),
+            names,
             f"The lock names {listed(names)}, which {measured.name} does not have.",
             "Nothing is said of what is not there.",
-        )  # fmt: skip
+        )
 
 
 def changed_texts(lock: Lock, measured: Measured) -> Iterator[Finding]:
@@ -118,10 +137,13 @@ def changed_texts(lock: Lock, measured: Measured) -> Iterator[Finding]:
     ]
     if other:
         yield _finding(
-            "anchor_changed", "note", len(other), dict.fromkeys(other),
+            "anchor_changed",
+            "note",
+            len(other),
+            dict.fromkeys(other),
             f"{len(other)} labelled responses have another text than in the lock.",
             "Their labels belong to the old text, so they are no anchors today.",
-        )  # fmt: skip
+        )
 
 
 def changed_declarations(
@@ -143,19 +165,25 @@ def changed_declarations(
             # What one of the two does not know is no change.
             if before != after and before not in ("", None) and after not in ("", None):
                 yield _finding(
-                    kind, "serious", 1, (old.name,),
+                    kind,
+                    "serious",
+                    1,
+                    (old.name,),
                     f"{old.name}: the {what} is {after}, and {before} in the lock.",
                     "It is another judge, even where its scores are equal: freeze it anew once it "
                     "has been reviewed.",
-                )  # fmt: skip
+                )
     rubric = rubric_hash(measured.study)
     # The rubric of a file without a study was drafted from its numbers, and says nothing.
     if lock.study and lock.rubric and rubric != lock.rubric:
         yield _finding(
-            "lock_rubric", "serious", 1, (),
+            "lock_rubric",
+            "serious",
+            1,
+            (),
             f"The rubric (hash) is {rubric}, and {lock.rubric} in the lock.",
             "Judges are asked for something else than at the freeze.",
-        )  # fmt: skip
+        )
 
 
 def silent_judges(
@@ -178,17 +206,23 @@ def silent_judges(
         )
         if asked and not answered:
             yield _finding(
-                "judge_silent", "blocking", asked, (judge.name,),
+                "judge_silent",
+                "blocking",
+                asked,
+                (judge.name,),
                 f"{judge.name} answers nothing today: none of {asked} scores of the lock is there.",
                 "Whether it has changed cannot be said: look at its replies by voirdire session "
                 "status.",
-            )  # fmt: skip
+            )
         elif answered < lock.margins.cover * asked:
             yield _finding(
-                "canary_unanswered", "serious", asked - answered, (judge.name,),
+                "canary_unanswered",
+                "serious",
+                asked - answered,
+                (judge.name,),
                 f"{judge.name} gives {answered} of the {asked} scores that the lock has.",
                 "What it says holds where it answered.",
-            )  # fmt: skip
+            )
 
 
 def _finding(
@@ -206,9 +240,7 @@ def rater_findings(a: Measured, b: Measured, judges: Mapping[str, str]) -> Itera
     """Judges whose model, prompt or temperature is another in B."""
     facts = ("model", "prompt_hash", "temperature")
     words = {"model": "model", "prompt_hash": "prompt", "temperature": "temperature"}
-    raters = [
-        {row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)
-    ]  # fmt: skip
+    raters = [{row["rater"]: row for row in one.raters.iter_rows(named=True)} for one in (a, b)]
     for judge, other in judges.items():
         old, new = raters[0].get(judge, {}), raters[1].get(other, {})
         for fact in facts:

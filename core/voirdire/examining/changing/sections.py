@@ -38,7 +38,7 @@ def comparison_sections(comparison: SourceComparison) -> tuple[Section, ...]:
     if by_system:
         parts.append(
             Section("By system", "", (_differences(by_system, comparison, text("System")),))
-        )  # fmt: skip
+        )
     if comparison.verdicts_held:
         parts.append(_verdicts(comparison))
     if comparison.components:
@@ -72,12 +72,20 @@ def _differences(changes: Sequence[Change], comparison: SourceComparison, *more:
     )  # fmt: skip
     rows = tuple(
         (
-            change.attribute, judge_name(change), *((change.system,) if more else ()), change.n,
-            change.mean_a, change.mean_b, change.difference, (change.low, change.high),
-            change.p_holm, change.moved, reading(change),
+            change.attribute,
+            judge_name(change),
+            *((change.system,) if more else ()),
+            change.n,
+            change.mean_a,
+            change.mean_b,
+            change.difference,
+            (change.low, change.high),
+            change.p_holm,
+            change.moved,
+            reading(change),
         )
         for change in changes
-    )  # fmt: skip
+    )
     return Table(columns, rows)
 
 
@@ -92,11 +100,16 @@ def _verdicts(comparison: SourceComparison) -> Section:
     columns = ("Attribute", "Judge", "Use", "Target", "A", "B", "Decided by")
     rows = tuple(
         (
-            one.attribute, one.judge, one.use, one.target, one.before, one.after,
+            one.attribute,
+            one.judge,
+            one.use,
+            one.target,
+            one.before,
+            one.after,
             ", ".join(one.deciding_after or one.deciding_before),
         )
         for one in comparison.verdicts
-    )  # fmt: skip
+    )
     sentence = f"{len(comparison.verdicts)} of {comparison.verdicts_held} verdicts changed."
     return Section("Changed verdicts", sentence, (Table(tuple(map(text, columns)), rows),))
 
@@ -110,11 +123,20 @@ def _components(changes: Sequence[ComponentChange], names: tuple[str, str]) -> S
     )  # fmt: skip
     rows = tuple(
         (
-            one.attribute, one.judge, one.component, one.at, one.clusters, one.before, one.after,
-            one.change, (one.low, one.high), one.margin, one.state,
+            one.attribute,
+            one.judge,
+            one.component,
+            one.at,
+            one.clusters,
+            one.before,
+            one.after,
+            one.change,
+            (one.low, one.high),
+            one.margin,
+            one.state,
         )
         for one in changes
-    )  # fmt: skip
+    )
     return Section(
         "What the verdicts rest on",
         "Each component on the same labelled responses, one cluster left out of both sides at a "
@@ -127,8 +149,14 @@ def _components(changes: Sequence[ComponentChange], names: tuple[str, str]) -> S
 
 def _items(comparison: SourceComparison) -> Section:
     with_text = any(one.reply_before or one.reply_after for one in comparison.items)
-    columns = [text("Item"), text("System"), text("Attribute"), text("Judge"), number("A"),
-               number("B")]  # fmt: skip
+    columns = [
+        text("Item"),
+        text("System"),
+        text("Attribute"),
+        text("Judge"),
+        number("A"),
+        number("B"),
+    ]
     if with_text:
         columns += [text("Reply in A"), text("Reply in B")]
     rows = tuple(tuple(_item_row(one, with_text=with_text)) for one in comparison.items)
@@ -151,12 +179,21 @@ def gate_sections(check: GateCheck) -> tuple[Section, ...]:
     )  # fmt: skip
     rows = tuple(
         (
-            row.attribute, row.judge, row.change.n, row.change.difference,
-            (row.change.low, row.change.high), row.p_holm, _changed(row), row.good, row.who,
-            row.sees, row.power, row.canaries,
+            row.attribute,
+            row.judge,
+            row.change.n,
+            row.change.difference,
+            (row.change.low, row.change.high),
+            row.p_holm,
+            _changed(row),
+            row.good,
+            row.who,
+            row.sees,
+            row.power,
+            row.canaries,
         )
         for row in check.rows
-    )  # fmt: skip
+    )
     parts = [Section("Held to the lock", _gate_said(check), (Table(columns, rows),), leading=True)]
     moved = tuple(one for row in check.rows for one in row.components)
     if moved:
@@ -280,9 +317,12 @@ def junit_text(check: GateCheck, held: Sequence[GateResult] = ()) -> str:
     ] + [_requirement_case(one) for one in held]
     kinds = [kind for _, _, kind, _ in cases]
     suite = ET.Element(
-        "testsuite", name="voirdire gate", tests=str(len(cases)),
-        failures=str(kinds.count("failure")), errors=str(kinds.count("error")),
-    )  # fmt: skip
+        "testsuite",
+        name="voirdire gate",
+        tests=str(len(cases)),
+        failures=str(kinds.count("failure")),
+        errors=str(kinds.count("error")),
+    )
     for whose, name, kind, sentences in cases:
         case = ET.SubElement(suite, "testcase", classname=_xml(whose), name=_xml(name))
         if kind:

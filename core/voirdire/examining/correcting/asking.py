@@ -124,9 +124,14 @@ class CascadeAsking:
                 f"and {session} holds none: ask the same model in the same way"
             )
         features = features_of(
-            data, 0, self.stage, certificate.tolerance, certificate.gate, stage.levels,
+            data,
+            0,
+            self.stage,
+            certificate.tolerance,
+            certificate.gate,
+            stage.levels,
             certain=stage.certain,
-        )  # fmt: skip
+        )
         sure = Confidence(stage.weights, stage.intercept, stage.logistic).of(features)
         scores = data.judge[self.stage, 0]
         pairs = _pairs(data)
@@ -146,10 +151,20 @@ class CascadeAsking:
         cube = build_cube(inputs.ratings, [judge], [attribute])
         n = len(cube.item)
         data = LabelledResponses(
-            inputs, (attribute,), self.certificate.judges[: self.stage + 1], cube.systems,
-            cube.items, np.full((1, n), np.nan), cube.scores, cube.item, cube.system,
-            np.full(n, ""), None, None, (),
-        )  # fmt: skip
+            inputs,
+            (attribute,),
+            self.certificate.judges[: self.stage + 1],
+            cube.systems,
+            cube.items,
+            np.full((1, n), np.nan),
+            cube.scores,
+            cube.item,
+            cube.system,
+            np.full(n, ""),
+            None,
+            None,
+            (),
+        )
         pairs = _pairs(data)
         known = set(self.open)
         odd = next((pair for pair in pairs if pair not in known), None)

@@ -173,20 +173,27 @@ def calibrate_ratings(
         if judges and case.judge not in judges:
             continue
         calibration = calibrate(
-            case.scores, mean_present(case.humans), systems=case.systems,
-            clusters=case.groups(), method=method,
-        )  # fmt: skip
+            case.scores,
+            mean_present(case.humans),
+            systems=case.systems,
+            clusters=case.groups(),
+            method=method,
+        )
         after = replace(case, scores=calibration.scores)
         verdicts = [
             judge_cases([one], study.margins, uses=("score",)).verdicts for one in (case, after)
         ]
         judged.append(
             CalibratedJudge(
-                case.judge, case.attribute, calibration, verdicts[0][0], verdicts[1][0],
+                case.judge,
+                case.attribute,
+                calibration,
+                verdicts[0][0],
+                verdicts[1][0],
                 _bias(case),
                 _bias(after),
             )
-        )  # fmt: skip
+        )
         frames.append(_frame(after, items, inputs.ratings))
     ratings = pl.concat(frames, how="diagonal_relaxed")
     errors = None
@@ -217,8 +224,10 @@ def _beside(study: Study, judges: Sequence[CalibratedJudge]) -> Study:
         raw.pop(part, None)
     data = {key: raw["data"][key] for key in ("reference", "reference_use") if key in raw["data"]}
     raw["data"] = {
-        **data, "sources": [{"path": "ratings.parquet", "layout": "long"}], "off_scale": "keep",
-    }  # fmt: skip
+        **data,
+        "sources": [{"path": "ratings.parquet", "layout": "long"}],
+        "off_scale": "keep",
+    }
     # Calibrated scores lie between the levels: a step of 0 says that any number may occur.
     scale, step = list(study.rubric.scale), 0
     raw["rubric"] = {**raw.get("rubric", {}), "scale": scale, "step": step}
@@ -280,8 +289,10 @@ def simulate_errors(
     for seed in range(_PANELS):
         for at, truth, yes in _verdicts(*size, seed, method):
             counts[at, int(truth), int(yes)] += 1
-    raw, after = (VerdictErrors(*(int(x) for x in (of[0].sum(), of[0, 1], of[1].sum(), of[1, 1])))
-                  for of in counts)  # fmt: skip
+    raw, after = (
+        VerdictErrors(*(int(x) for x in (of[0].sum(), of[0, 1], of[1].sum(), of[1, 1])))
+        for of in counts
+    )
     return CalibrationErrors(*size, _PANELS, raw, after)
 
 
@@ -293,9 +304,11 @@ def _verdicts(
     # The items that are examined are some of those that the truth is known on.
     drawn = np.random.default_rng(seed).permutation(items + _ENDLESS)[:items]
     part = replace(
-        whole, humans=whole.humans[:, :, drawn], special=whole.special[drawn],
+        whole,
+        humans=whole.humans[:, :, drawn],
+        special=whole.special[drawn],
         judges={name: scores[:, drawn] for name, scores in whole.judges.items()},
-    )  # fmt: skip
+    )
     people = whole.humans.mean((0, 2))
     for name in KINDS:
         raw, case = whole.judges[name], _case(part, name)
@@ -310,9 +323,11 @@ def _verdicts(
             # The truth is about the means; that a judge passes and stops as a human does is no part
             # of this use.
             panel = replace(
-                whole, humans=part.humans, means={"humans": people, name: means},
+                whole,
+                humans=part.humans,
+                means={"humans": people, name: means},
                 stops={name: True},
-            )  # fmt: skip
+            )
             truth = deserved(panel, name)["score"]
             # A close call: neither answer would be wrong.
             if truth is None:
@@ -334,7 +349,13 @@ def _case(panel: SimulatedPanel, name: str) -> Case:
     raters, systems, items = panel.humans.shape
     system, item = (at.ravel() for at in np.indices((systems, items)))
     return Case(
-        name, "quality", tuple(map(str, range(raters))), panel.judges[name].reshape(1, -1),
-        panel.humans.reshape(raters, -1), item, 4.0, systems=system,
+        name,
+        "quality",
+        tuple(map(str, range(raters))),
+        panel.judges[name].reshape(1, -1),
+        panel.humans.reshape(raters, -1),
+        item,
+        4.0,
+        systems=system,
         family={str(k): bool(own) for k, own in enumerate(panel.family)},
-    )  # fmt: skip
+    )

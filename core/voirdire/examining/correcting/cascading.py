@@ -209,10 +209,23 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
         chosen = ", then ".join(best.judges) if best.released else "people alone"
         remember_choice(data, data.attributes[a], "cascade", len(candidates), chosen)
     nothing = Cascade(
-        data.attributes[a], (), math.nan, agree, risk, 0.0, math.nan, math.nan, person, person,
-        int(test.sum()), None, candidates, data.judges, data.findings,
+        data.attributes[a],
+        (),
+        math.nan,
+        agree,
+        risk,
+        0.0,
+        math.nan,
+        math.nan,
+        person,
+        person,
+        int(test.sum()),
+        None,
+        candidates,
+        data.judges,
+        data.findings,
         _queue(data, a, (), np.full(len(human), -1)),
-    )  # fmt: skip
+    )
     if not best.released:
         return nothing
     sure = world.confidences(order, learn)
@@ -225,17 +238,36 @@ def cascade(  # noqa: PLR0913 - the options are those of the command
         return replace(nothing, reason=reason, idle=idle)
     stage = np.where(scored, world.stages(sure, levels[last]), -1)
     found = replace(
-        nothing, judges=best.judges, threshold=float(levels[last]),
-        released=float((stage >= 0)[scored].mean()), agreement=float(np.nanmean(said[last])),
-        low=low, price=world.price(order, stage[scored]), idle=idle,
-        queue=_queue(data, a, order, stage), study=_study_of(data, best.judges),
-    )  # fmt: skip
-    kept = ("attribute", "judges", "threshold", "risk", "agreement", "low", "tested", "released",
-            "price", "people")  # fmt: skip
+        nothing,
+        judges=best.judges,
+        threshold=float(levels[last]),
+        released=float((stage >= 0)[scored].mean()),
+        agreement=float(np.nanmean(said[last])),
+        low=low,
+        price=world.price(order, stage[scored]),
+        idle=idle,
+        queue=_queue(data, a, order, stage),
+        study=_study_of(data, best.judges),
+    )
+    kept = (
+        "attribute",
+        "judges",
+        "threshold",
+        "risk",
+        "agreement",
+        "low",
+        "tested",
+        "released",
+        "price",
+        "people",
+    )
     certificate = CascadeCertificate(
-        agree=agree, tolerance=tolerance, gate=gate, stages=world.certified_stages(order, learn),
+        agree=agree,
+        tolerance=tolerance,
+        gate=gate,
+        stages=world.certified_stages(order, learn),
         **{name: getattr(found, name) for name in kept},
-    )  # fmt: skip
+    )
     return replace(found, certificate=certificate)
 
 
@@ -313,9 +345,12 @@ class _CandidateWorld:
         levels = self.levels(sure[:, learn])
         said = np.stack([self.agrees(order, sure, level)[learn] for level in levels])
         last, _, _ = certified(
-            said, self.overall(order)[learn], target=self.target, risk=self.risk,
+            said,
+            self.overall(order)[learn],
+            target=self.target,
+            risk=self.risk,
             clusters=self.clusters(learn),
-        )  # fmt: skip
+        )
         if last < 0:
             return Candidate(names, 0.0, self.person)
         stage = self.stages(sure, levels[last])[learn]
@@ -332,9 +367,10 @@ class _CandidateWorld:
     def _stage(self, order: tuple[int, ...], k: int, fit: Flags) -> tuple[CascadeStage, Floats]:
         asked = list(order[: k + 1])
         part = replace(
-            self.data, judges=tuple(self.data.judges[j] for j in asked),
+            self.data,
+            judges=tuple(self.data.judges[j] for j in asked),
             judge=self.data.judge[asked],
-        )  # fmt: skip
+        )
         features = features_of(part, self.attribute, k, *self.agreeing)
         # A response that some judge did not score teaches nothing, and is released by none.
         known = np.where(self.scored[:, None], features, 0.0)
@@ -342,8 +378,10 @@ class _CandidateWorld:
         stage = CascadeStage(
             levels=levels_of(part.judge[k, self.attribute]),
             certain=certainty_by_response(part, self.attribute, k) is not None,
-            weights=sure.weights, intercept=sure.intercept, logistic=sure.logistic,
-        )  # fmt: skip
+            weights=sure.weights,
+            intercept=sure.intercept,
+            logistic=sure.logistic,
+        )
         return stage, sure.of(known)
 
     def levels(self, sure: Floats) -> Floats:

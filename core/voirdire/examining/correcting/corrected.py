@@ -205,9 +205,15 @@ def correct(  # noqa: PLR0913 - the options are those of the command
     """
     here, elsewhere = options_of((source, errors_from), read)
     parts = read_parts(
-        source, reference=reference, judges=judges, by=by, read=here, leave_out=leave_out,
-        drawn=drawn, examples=examples,
-    )  # fmt: skip
+        source,
+        reference=reference,
+        judges=judges,
+        by=by,
+        read=here,
+        leave_out=leave_out,
+        drawn=drawn,
+        examples=examples,
+    )
     stage("correcting the numbers")
     data = parts[0]
     given = {
@@ -242,10 +248,17 @@ def correct(  # noqa: PLR0913 - the options are those of the command
         )
     )
     return Correction(
-        tuple(scores), tuple(differences), tuple(shares), data.inputs.panel.reference, by, level,
-        data.scale, data.cluster is not None, data.gate,
+        tuple(scores),
+        tuple(differences),
+        tuple(shares),
+        data.inputs.panel.reference,
+        by,
+        level,
+        data.scale,
+        data.cluster is not None,
+        data.gate,
         tuple(dict.fromkeys(finding for part in parts for finding in part.findings)),
-    )  # fmt: skip
+    )
 
 
 def _labels_elsewhere(
@@ -284,16 +297,27 @@ def _scores(
     # A win rate is one side's: over several pairs together it would say nothing.
     if not data.wins:
         overall = prediction_powered_mean(
-            human, judged, clusters=data.overall_cluster, probabilities=data.probability,
-            scale=data.scale, level=level, method=_method(data, judge),
-        )  # fmt: skip
+            human,
+            judged,
+            clusters=data.overall_cluster,
+            probabilities=data.probability,
+            scale=data.scale,
+            level=level,
+            method=_method(data, judge),
+        )
         yield CorrectedScore(attribute, judge, "", overall, share=data.shares)
         if len(np.unique(data.group)) < 2:
             return
     by_group = prediction_powered_means(
-        human, judged, data.group, clusters=data.cluster, probabilities=data.probability,
-        scale=data.scale, level=level, method=_method(data, judge),
-    )  # fmt: skip
+        human,
+        judged,
+        data.group,
+        clusters=data.cluster,
+        probabilities=data.probability,
+        scale=data.scale,
+        level=level,
+        method=_method(data, judge),
+    )
     for group, corrected in by_group.items():
         yield CorrectedScore(
             attribute, judge, str(group), corrected, wins=data.wins, share=data.shares
@@ -338,10 +362,17 @@ def _difference(
         clusters[data.item] = data.cluster
         clusters = clusters[used]
     difference = prediction_powered_difference(
-        human[0, used], judged[0, used], human[1, used], judged[1, used], clusters=clusters,
-        probabilities_a=chances[0], probabilities_b=chances[1], scale=data.scale, level=level,
+        human[0, used],
+        judged[0, used],
+        human[1, used],
+        judged[1, used],
+        clusters=clusters,
+        probabilities_a=chances[0],
+        probabilities_b=chances[1],
+        scale=data.scale,
+        level=level,
         method=_method(data, judge),
-    )  # fmt: skip
+    )
     first, second = (labelled & used).sum(1).tolist()
     basis = DifferenceBasis(paired, int(shared.sum()), (first, second))
     return CorrectedScore(attribute, judge, pair[0], difference, pair[1], basis=basis)
@@ -387,10 +418,14 @@ def _shares(
                 if not rows.any():
                     continue
                 share = rogan_gladen(
-                    int((data.judge[j, a][rows] >= cut).sum()), int(rows.sum()),
-                    int((truth & passed).sum()), int(truth.sum()),
-                    int((~truth & ~passed).sum()), int((~truth).sum()), level=level,
-                )  # fmt: skip
+                    int((data.judge[j, a][rows] >= cut).sum()),
+                    int(rows.sum()),
+                    int((truth & passed).sum()),
+                    int(truth.sum()),
+                    int((~truth & ~passed).sum()),
+                    int((~truth).sum()),
+                    level=level,
+                )
                 yield CorrectedShare(attribute, name, group, share)
 
 
@@ -403,9 +438,14 @@ def correction_values(correction: Correction) -> tuple[GateValue, ...]:
     values = []
     for score in correction.scores:
         one = score.corrected
-        low, high = (math.nan, math.nan) if one.interval is None else (
-            one.interval.low, one.interval.high,
-        )  # fmt: skip
+        low, high = (
+            (math.nan, math.nan)
+            if one.interval is None
+            else (
+                one.interval.low,
+                one.interval.high,
+            )
+        )
         mean = "corrected_mean" if correction.gate is None else "corrected_pass_rate"
         name = "corrected_win_rate" if score.wins else mean
         # A gate without @ means all responses together; a system's number only a gate that names

@@ -167,9 +167,13 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
     # Answers to one item err together as turns of one dialogue do.
     clusters = data.overall_cluster
     share = automated_share(
-        same[at][test], confidence[test], confidence[judged], target=agree, risk=risk,
+        same[at][test],
+        confidence[test],
+        confidence[judged],
+        target=agree,
+        risk=risk,
         clusters=None if clusters is None else clusters[test],
-    )  # fmt: skip
+    )
     if remember:
         chosen = data.judges[at]
         if np.isfinite(share.threshold):
@@ -180,9 +184,15 @@ def escalate(  # noqa: PLR0913 - the options are those of the command
         drawn = _audit(queue, data, a, confidence >= share.threshold, audit, seed)
         queue = _with_audit(queue, drawn)
     return Escalation(
-        data.judges[at], data.attributes[a], share, queue, int(fit.sum()), data.judges,
-        data.findings, drawn,
-    )  # fmt: skip
+        data.judges[at],
+        data.attributes[a],
+        share,
+        queue,
+        int(fit.sum()),
+        data.judges,
+        data.findings,
+        drawn,
+    )
 
 
 def _audit(

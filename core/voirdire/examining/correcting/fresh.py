@@ -66,11 +66,15 @@ def without_examples(
     count = lost.height
     names = tuple(" of ".join(filter(None, row)) for row in lost.sort(keys).head(20).rows())
     finding = Finding(
-        "examples_left_out", "note", "", count, names,
+        "examples_left_out",
+        "note",
+        "",
+        count,
+        names,
         f"{count} labelled {'response' if count == 1 else 'responses'} that a judge was shown as "
         f"{'an example is' if count == 1 else 'examples are'} left out.",
         "A judge that has seen a label says nothing of how it errs without.",
-    )  # fmt: skip
+    )
     return replace(inputs, ratings=kept.drop("_item", "_system")), (finding,)
 
 
@@ -163,13 +167,17 @@ def used_before(data: HasLabels) -> tuple[Finding, ...]:
             among = f" among {look.candidates}" if look.candidates > 1 else ""
             found.append(
                 Finding(
-                    "labels_chose", "note", "", one.units, (asked,),
+                    "labels_chose",
+                    "note",
+                    "",
+                    one.units,
+                    (asked,),
                     f"{one.units} of {len(units)} labels of {asked} were used on {day} by "
                     f"{look.command} to choose {look.chosen}{among}.",
                     "They stay in. Of what was chosen by them they are no fresh measure: it looks "
                     "better on them than elsewhere.",
                 )
-            )  # fmt: skip
+            )
     return tuple(found)
 
 

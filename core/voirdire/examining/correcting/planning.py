@@ -206,10 +206,16 @@ def plan_labels(  # noqa: PLR0913 - the options are those of the command
                 own = (data.group == group) | (not by)
                 clusters = data.cluster if by else data.overall_cluster
                 plans = labels_needed(
-                    data.human[a][own], data.judge[j, a][own], list(half_widths), judged=judged,
-                    clusters=None if clusters is None else clusters[own], level=level, power=power,
-                    scale=data.scale, method=data.method,
-                )  # fmt: skip
+                    data.human[a][own],
+                    data.judge[j, a][own],
+                    list(half_widths),
+                    judged=judged,
+                    clusters=None if clusters is None else clusters[own],
+                    level=level,
+                    power=power,
+                    scale=data.scale,
+                    method=data.method,
+                )
                 each = prices.get(judge)
                 total = None if each is None else each * plans[0].judged
                 rows.append(PlannedLabels(attribute, judge, str(group), plans, total))
@@ -361,8 +367,11 @@ def _by_response(data: LabelledResponses) -> pl.DataFrame:
             [pl.col("item").cast(pl.String), pl.col("system").cast(pl.String).fill_null("")],
             separator="\0",
         ).alias("response"),
-        pl.col("rater").cast(pl.String), "run", pl.col("attribute").cast(pl.String), "score",
-    )  # fmt: skip
+        pl.col("rater").cast(pl.String),
+        "run",
+        pl.col("attribute").cast(pl.String),
+        "score",
+    )
 
 
 def _mean(

@@ -83,15 +83,19 @@ def watching_sections(watching: Watching, where: str = "") -> tuple[Section, ...
     """What is known, period by period; what to label next, where a budget is given."""
     rows = tuple(
         (
-            one.name, one.labels, one.judged, one.judge_mean,
+            one.name,
+            one.labels,
+            one.judged,
+            one.judge_mean,
             math.nan if one.known is None else one.known.mean,
-            None if one.known is None or math.isnan(one.known.mean)
+            None
+            if one.known is None or math.isnan(one.known.mean)
             else (one.known.low, one.known.high),
             math.nan if one.known is None else min(one.known.evidence, _MOST),
             "" if one.known is None or not one.known.alarm else one.known.moved,
         )
         for one in watching.periods
-    )  # fmt: skip
+    )
     columns = (
         text(watching.every.capitalize()), count("Labels"), count("Judged"), number("Judge's mean"),
         number("Mean of people"), interval("At any time"), number("Evidence", 1), text("Moved"),
@@ -117,9 +121,12 @@ def watching_sections(watching: Watching, where: str = "") -> tuple[Section, ...
         ),
     )
     section = Section(
-        f"{watching.attribute}, {watching.judge}", sentence, (Table(columns, rows),),
-        (figure,) if known else (), leading=True,
-    )  # fmt: skip
+        f"{watching.attribute}, {watching.judge}",
+        sentence,
+        (Table(columns, rows),),
+        (figure,) if known else (),
+        leading=True,
+    )
     drawn = () if watching.draw is None else (draw_section(watching.draw, where),)
     return (section, *drawn)
 

@@ -144,8 +144,10 @@ def watch_folder(  # noqa: PLR0913 - the options are those of the command
     read = (read or ReadOptions()).with_(human=tuple(labels)) if labels else read
     data = read_labelled(judged, reference=reference, by=at, read=read, within=True)
     data = data if gate is None else data.at_gate(gate)
-    a, j = (named_place("attribute", "on", on, data.attributes),
-            named_place("judge", "judge", judge, data.judges))  # fmt: skip
+    a, j = (
+        named_place("attribute", "on", on, data.attributes),
+        named_place("judge", "judge", judge, data.judges),
+    )
     of_rows = np.array([_period(text, every, at) for text in data.group.tolist()])
     human, scores = data.human[a], data.judge[j, a]
     there = ~np.isnan(scores)
@@ -164,22 +166,32 @@ def watch_folder(  # noqa: PLR0913 - the options are those of the command
     known = watch(list(kept.values()), baseline=baseline, looks=looks, alpha=alpha)
     periods = tuple(
         WatchedPeriod(
-            name, int(one.labelled[0]), int(one.judged[0]),
+            name,
+            int(one.labelled[0]),
+            int(one.judged[0]),
             float(one.judged[1] / one.judged[0]),
             known[k - baseline] if baseline <= k < baseline + len(known) else None,
         )
         for k, (name, one) in enumerate(kept.items())
-    )  # fmt: skip
+    )
     alarm = next((one.name for one in periods if one.known and one.known.alarm), "")
     drawn = None
     if budget:
         newest = there & (of_rows == max(found))
         drawn = _drawn(data, newest, human, budget, seed)
     return Watching(
-        data.judges[j], data.attributes[a], every, baseline, looks, alpha, periods, alarm, drawn,
+        data.judges[j],
+        data.attributes[a],
+        every,
+        baseline,
+        looks,
+        alpha,
+        periods,
+        alarm,
+        drawn,
         # How each of many files was read is said by `voirdire audit`.
         tuple(one for one in data.findings if one.severity != "note"),
-    )  # fmt: skip
+    )
 
 
 def _files(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -246,9 +258,10 @@ def _kept(folder: Path, asked: dict[str, Any], found: dict[str, Period]) -> dict
             periods[name] = held[name]
     periods = dict(sorted(periods.items()))
     record = {
-        "version": _VERSION, "asked": asked,
+        "version": _VERSION,
+        "asked": asked,
         "periods": {name: _packed(one) for name, one in periods.items()},
-    }  # fmt: skip
+    }
     write_json(path, record, mode=mode_like(path if path.exists() else folder))
     return periods
 

@@ -128,11 +128,15 @@ def _figures(parts: Sequence[Section]) -> tuple[SectionFigure, ...]:
     for figure in (one for part in parts for one in part.figures):
         axes = (figure.kind, figure.labels, figure.x, figure.y, figure.caption)
         there = drawn.get(axes)
-        drawn[axes] = figure if there is None else replace(
-            there,
-            series=(*there.series, *figure.series),
-            intervals=(*there.intervals, *figure.intervals),
-        )  # fmt: skip
+        drawn[axes] = (
+            figure
+            if there is None
+            else replace(
+                there,
+                series=(*there.series, *figure.series),
+                intervals=(*there.intervals, *figure.intervals),
+            )
+        )
     return tuple(drawn.values())
 
 

@@ -109,8 +109,9 @@ def _mean_kappa(sums: Floats) -> Any:
         kappa = np.where(chance < 1 - 1e-12, (agreed - chance) / (1 - chance), np.nan)
     defined = ~np.isnan(kappa)
     total = np.where(defined, kappa, 0.0).sum(axis=-1)
-    values = np.divide(total, defined.sum(axis=-1), out=np.full(total.shape, np.nan),
-                      where=defined.any(axis=-1))  # fmt: skip
+    values = np.divide(
+        total, defined.sum(axis=-1), out=np.full(total.shape, np.nan), where=defined.any(axis=-1)
+    )
     return values if values.ndim else float(values)
 
 
@@ -129,10 +130,17 @@ def between_sections(
     within = {r: agreement.mean.value for r, agreement in label_agreements(runs, ci=None).items()}
     pairs = between_annotators(runs)
     rows = tuple(
-        (one.first, one.second, one.kappa.value, one.kappa.interval(level), within[one.first],
-         within[one.second], one.n)
+        (
+            one.first,
+            one.second,
+            one.kappa.value,
+            one.kappa.interval(level),
+            within[one.first],
+            within[one.second],
+            one.n,
+        )
         for one in pairs
-    )  # fmt: skip
+    )
     columns = (
         text("Annotator"), text("And"), number("Kappa between"), interval("Interval"),
         number("Within the first"), number("Within the second"), count("Items"),
@@ -161,10 +169,14 @@ def _by_family(
             between.setdefault(frozenset(both), []).append(one.kappa.value)
     own = {name: [within[r] for r in within if families.get(r) == name] for name in names}
     rows = tuple(
-        (name, len(own[name]), _mean(own[name]),
-         *(_mean(between.get(frozenset({name, other}), [])) for other in names))
+        (
+            name,
+            len(own[name]),
+            _mean(own[name]),
+            *(_mean(between.get(frozenset({name, other}), [])) for other in names),
+        )
         for name in names
-    )  # fmt: skip
+    )
     columns = (
         text("Family"), count("Annotators"), number("Within an annotator"),
         *(number(f"With {name}") for name in names),
@@ -197,8 +209,17 @@ def sweep_section(runs: LabelRuns, unsure: tuple[str, str]) -> Section:
             labelled = own.filter(pl.col("category").cast(pl.String) == LABELLED)
             mean = labelled["labels"].list.len().mean()
             open_ = own.height - labelled.height - sum(kinds.get(one, 0) for one in unsure)
-            rows.append((matrix.rater, least, k, labelled.height,
-                         *(kinds.get(one, 0) for one in unsure), open_, mean))  # fmt: skip
+            rows.append(
+                (
+                    matrix.rater,
+                    least,
+                    k,
+                    labelled.height,
+                    *(kinds.get(one, 0) for one in unsure),
+                    open_,
+                    mean,
+                )
+            )
     columns = (
         text("Annotator"), count("Runs that must agree"), count("of"), count("Labelled"),
         *map(count, unsure), count("Incomplete"), number("Labels an item", 2),

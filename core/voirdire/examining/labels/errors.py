@@ -89,9 +89,11 @@ def with_texts(
         return frame.with_columns(blank.alias("reply"))
     keys = ["item", "rater", "run"]
     answers = replies.select(
-        pl.col("item").cast(pl.String), pl.col("rater").cast(pl.String),
-        pl.col("run").cast(pl.Int32), "reply",
-    ).unique(keys)  # fmt: skip
+        pl.col("item").cast(pl.String),
+        pl.col("rater").cast(pl.String),
+        pl.col("run").cast(pl.Int32),
+        "reply",
+    ).unique(keys)
     return frame.join(answers, on=keys, how="left", maintain_order="left")
 
 
@@ -154,7 +156,7 @@ def reasons_section(
     columns = (
         *map(text, ("Judge", "Item", "Expected", "Given", "By")),
         *((text("Reason"),) if excerpt else ()),
-    )  # fmt: skip
+    )
     return Section(
         title,
         f"Reasons are cut at {excerpt} characters, as the study allows."
@@ -166,14 +168,18 @@ def reasons_section(
                 columns,
                 tuple(
                     (
-                        row["rater"], row["item"], _listed(row["expected"]), _listed(row["given"]),
-                        row["by"], *((shortened(row["text"], excerpt),) if excerpt else ()),
+                        row["rater"],
+                        row["item"],
+                        _listed(row["expected"]),
+                        _listed(row["given"]),
+                        row["by"],
+                        *((shortened(row["text"], excerpt),) if excerpt else ()),
                     )
                     for row in rows.iter_rows(named=True)
                 ),
             ),
         ),
-    )  # fmt: skip
+    )
 
 
 def _listed(labels: list[str] | None) -> str | None:

@@ -264,12 +264,16 @@ def label_distribution(final: pl.DataFrame, labels: tuple[str, ...]) -> pl.DataF
     tally = pl.concat([named, unnamed.filter(pl.col("label") != LABELLED)])
     sizes = final.group_by("rater").agg(n=pl.len())
     return (
-        rows.join(tally.group_by("rater", "label").agg(items=pl.len()), on=["rater", "label"],
-                  how="left", maintain_order="left")
+        rows.join(
+            tally.group_by("rater", "label").agg(items=pl.len()),
+            on=["rater", "label"],
+            how="left",
+            maintain_order="left",
+        )
         .join(sizes, on="rater", how="left", maintain_order="left")
         .with_columns(pl.col("items").fill_null(0).cast(pl.Int64))
         .select("rater", "label", "items", share=pl.col("items") / pl.col("n"))
-    )  # fmt: skip
+    )
 
 
 def _names(final: pl.DataFrame) -> list[str]:

@@ -93,12 +93,19 @@ def label_set_differences(
         `p_adjusted` is Holm's over all rows.
     """
     rows = [
-        {"configuration": a.configuration, "task": a.task, "first": a.labels, "second": b.labels,
-         **_compared(a.outcome, b.outcome, a.task, (level, resamples, seed))}
+        {
+            "configuration": a.configuration,
+            "task": a.task,
+            "first": a.labels,
+            "second": b.labels,
+            **_compared(a.outcome, b.outcome, a.task, (level, resamples, seed)),
+        }
         for a, b in combinations(results, 2)
-        if (a.configuration, a.task) == (b.configuration, b.task) and a.labels != b.labels
-        and isinstance(a.outcome, Predictions) and isinstance(b.outcome, Predictions)
-    ]  # fmt: skip
+        if (a.configuration, a.task) == (b.configuration, b.task)
+        and a.labels != b.labels
+        and isinstance(a.outcome, Predictions)
+        and isinstance(b.outcome, Predictions)
+    ]
     frame = pl.DataFrame(rows, schema={k: v for k, v in DIFFERENCES.items() if k != "p_adjusted"})
     values = adjust_p(frame["p"].fill_null(np.nan).to_numpy())
     return frame.with_columns(p_adjusted=pl.Series(values, dtype=pl.Float64)).with_columns(
@@ -148,11 +155,21 @@ def differences_section(frame: pl.DataFrame, level: float = 0.95) -> Section:
         interval("Kappa, interval"), number("p"), number("p, Holm"),
     )  # fmt: skip
     rows = tuple(
-        (r["configuration"], r["task"], r["first"], r["second"], r["n"], r["left_out"], r["f1"],
-         r["kappa"], None if r["kappa_low"] is None else (r["kappa_low"], r["kappa_high"]),
-         r["p"], r["p_adjusted"])
+        (
+            r["configuration"],
+            r["task"],
+            r["first"],
+            r["second"],
+            r["n"],
+            r["left_out"],
+            r["f1"],
+            r["kappa"],
+            None if r["kappa_low"] is None else (r["kappa_low"], r["kappa_high"]),
+            r["p"],
+            r["p_adjusted"],
+        )
         for r in frame.iter_rows(named=True)
-    )  # fmt: skip
+    )
     return Section(
         "Label sets against one another",
         "Models trained and tested on one label set less those trained and tested on another, on "

@@ -154,15 +154,22 @@ def _of_judges(path: Path) -> RawTable | None:
             f"{path}: {listed(list(said.people))} label it, and predictions are held against one "
             "key; voirdire examine holds judges against several people"
         )
-    unit = [pl.concat_str("item", "system", separator=" ", ignore_nulls=True).alias("item"),
-            pl.col("attribute").alias("labels")]  # fmt: skip
+    unit = [
+        pl.concat_str("item", "system", separator=" ", ignore_nulls=True).alias("item"),
+        pl.col("attribute").alias("labels"),
+    ]
     cells = pl.col("labels").list.join(SEPARATOR).alias("cell")
     rows = said.labels.filter(pl.col("run") == 1).select("rater", *unit, cells)
     key = pl.col("rater").is_in(list(said.people))
-    table = rows.filter(~key).rename({"rater": "configuration", "cell": "predicted"}).join(
-        rows.filter(key).select("item", "labels", pl.col("cell").alias("truth")),
-        on=["item", "labels"], maintain_order="left",
-    )  # fmt: skip
+    table = (
+        rows.filter(~key)
+        .rename({"rater": "configuration", "cell": "predicted"})
+        .join(
+            rows.filter(key).select("item", "labels", pl.col("cell").alias("truth")),
+            on=["item", "labels"],
+            maintain_order="left",
+        )
+    )
     if any(one.sets for one in said.questions):
         table = table.with_columns(task=pl.lit("multi-label"))
     return build(path.name, table.columns, table.get_columns(), first=1)

@@ -110,8 +110,9 @@ def _counted(part: str, column: str, where: str) -> float:
     )
     if not wanted or part[matches[-1].end() :].strip(" )]"):
         what = "a count" if column == "support" else "a share, such as 0.6 or 60 %,"
-        raise TableError(f"{where}, column {column!r}: must end in {what} for each class, "
-                         f"got {part!r}")  # fmt: skip
+        raise TableError(
+            f"{where}, column {column!r}: must end in {what} for each class, got {part!r}"
+        )
     number = _value(wanted[-1])
     if number < 0:
         raise TableError(f"{where}, column {column!r}: must be 0 or more, got {part!r}")

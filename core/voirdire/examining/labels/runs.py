@@ -207,10 +207,15 @@ def label_replies(folder: str | Path) -> pl.DataFrame:
         ``rater, item, run, unknown`` (entries outside the set), ``flags``.
     """
     rows = [
-        (reply.rater, reply.item, reply.run, list(reply.parsed.extra.get("unknown", ())),
-         [asdict(flag) for flag in reply.parsed.flags])
+        (
+            reply.rater,
+            reply.item,
+            reply.run,
+            list(reply.parsed.extra.get("unknown", ())),
+            [asdict(flag) for flag in reply.parsed.flags],
+        )
         for reply in iterate_parsed(folder, "annotate")
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows, schema=_ENTRIES, orient="row")
 
 

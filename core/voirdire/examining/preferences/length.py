@@ -87,10 +87,15 @@ def adjusted_section(
     responses : DataFrame
         ``item, system, text``.
     """
-    words = responses.drop_nulls("text").select(
-        "item", pl.col("system").cast(pl.String),
-        pl.col("text").str.count_matches(r"\S+").alias("words"),
-    ).filter(pl.col("words") > 0)  # fmt: skip
+    words = (
+        responses.drop_nulls("text")
+        .select(
+            "item",
+            pl.col("system").cast(pl.String),
+            pl.col("text").str.count_matches(r"\S+").alias("words"),
+        )
+        .filter(pl.col("words") > 0)
+    )
     own = (
         combined.filter(pl.col("attribute") == OVERALL, pl.col("system_b") == reference)
         .drop_nulls("score")
@@ -101,10 +106,14 @@ def adjusted_section(
     theirs = words.filter(pl.col("system") == reference).select(
         "item", pl.col("words").alias("its")
     )
-    known = own.join(mine, on=["item", "system_a"]).join(theirs, on="item").with_columns(
-        # Doublings: 1 is a response of twice as many words.
-        x=(pl.col("own") / pl.col("its")).log(2)
-    )  # fmt: skip
+    known = (
+        own.join(mine, on=["item", "system_a"])
+        .join(theirs, on="item")
+        .with_columns(
+            # Doublings: 1 is a response of twice as many words.
+            x=(pl.col("own") / pl.col("its")).log(2)
+        )
+    )
     rows: list[tuple[Any, ...]] = []
     for part in known.partition_by("rater", maintain_order=True):
         systems = part["system_a"].unique(maintain_order=True).to_list()
@@ -113,11 +122,14 @@ def adjusted_section(
             here = part.filter(pl.col("system_a") == system)
             rows.append(
                 (
-                    part["rater"][0], system, here.height, here["score"].mean(),
+                    part["rater"][0],
+                    system,
+                    here.height,
+                    here["score"].mean(),
                     2 ** float(np.median(here["x"].to_numpy())),
                     *_cells(found, place),
                 )
-            )  # fmt: skip
+            )
     columns = (
         text("Rater"), text("System"), count("Items"), number("Preference", signed=True),
         number("Median length ratio", 2), number("At equal length", signed=True),

@@ -153,17 +153,26 @@ def measure_probes(
     InputError
         A session is not there, or holds no score.
     """
-    effects = [] if suite is None else [
-        probe_effect(one.probe, one.judge, one.attribute, one.arms[-1], one.again,
-                     0.05 * one.width if margin is None else margin, one.arms[:-1])
-        for one in asked_pairs(suite, sessions)
-    ]  # fmt: skip
+    effects = (
+        []
+        if suite is None
+        else [
+            probe_effect(
+                one.probe,
+                one.judge,
+                one.attribute,
+                one.arms[-1],
+                one.again,
+                0.05 * one.width if margin is None else margin,
+                one.arms[:-1],
+            )
+            for one in asked_pairs(suite, sessions)
+        ]
+    )
     if suite is not None and LABELS in sessions:
         effects += _of_labels(suite, sessions[LABELS], margin)
     if stored is not None:
-        effects += [
-            stored_effect(probe, pairs, margin) for probe, pairs in stored.pairs
-        ]  # fmt: skip
+        effects += [stored_effect(probe, pairs, margin) for probe, pairs in stored.pairs]
     tested = [one for one in effects if one.probe != IDENTITY]
     used = (*(suite.probes if suite else ()), *(stored.probes if stored else ()))
     return Probing(
@@ -171,9 +180,10 @@ def measure_probes(
         noise=tuple(one for one in effects if one.probe == IDENTITY),
         probes=tuple((probe.name, probe.strength, probe.says) for probe in used),
         findings=(
-            *(_findings(suite, effects) if suite else ()), *(stored.findings if stored else ()),
+            *(_findings(suite, effects) if suite else ()),
+            *(stored.findings if stored else ()),
         ),
-    )  # fmt: skip
+    )
 
 
 def _of_labels(suite: Suite, folder: str | Path, margin: float | None) -> list[ProbeEffect]:
@@ -188,15 +198,17 @@ def _of_labels(suite: Suite, folder: str | Path, margin: float | None) -> list[P
     within = LABEL_MARGIN if margin is None else margin
     return [
         _effect(
-            one.probe, (one.judge, WHOLE), (_asked_again(one), one.changed[None]),
-            (one.changed, one.again), one.groups, within,
+            one.probe,
+            (one.judge, WHOLE),
+            (_asked_again(one), one.changed[None]),
+            (one.changed, one.again),
+            one.groups,
+            within,
         )
         if isinstance(one, ChangedAnswers)
-        else probe_effect(
-            one.probe, one.judge, one.attribute, one.arms[-1], one.again, within
-        )
+        else probe_effect(one.probe, one.judge, one.attribute, one.arms[-1], one.again, within)
         for one in asked_labels(suite, folder)
-    ]  # fmt: skip
+    ]
 
 
 def _asked_again(one: ChangedAnswers) -> Floats:
@@ -218,10 +230,13 @@ def probe_effect(
     # The text as it is was asked about twice: both are what is unchanged, which halves its noise.
     before = np.concatenate([pair.before, repeated])
     effect = _effect(
-        probe, (judge, attribute), (pair.before if probe.name == IDENTITY else before, pair.after),
+        probe,
+        (judge, attribute),
+        (pair.before if probe.name == IDENTITY else before, pair.after),
         (_flipped(_turned(probe, pair.before), pair.after), _flipped(pair.before, repeated)),
-        pair.groups, margin,
-    )  # fmt: skip
+        pair.groups,
+        margin,
+    )
     return _graded(effect, mean_present(before), [*weaker, pair]) if weaker else effect
 
 
@@ -247,8 +262,15 @@ def _graded(effect: ProbeEffect, unchanged: Floats, arms: Sequence[PairedRuns]) 
     every[:, np.isnan(every).any(axis=0)] = np.nan
 
     def change(before: Floats, after: Floats) -> Change:
-        return change_of((effect.judge, effect.judge), effect.attribute, "", before, after,
-                         strongest.groups, effect.margin)  # fmt: skip
+        return change_of(
+            (effect.judge, effect.judge),
+            effect.attribute,
+            "",
+            before,
+            after,
+            strongest.groups,
+            effect.margin,
+        )
 
     doses = [change(every[0], level) for level in every[1:]]
     steps = [change(one, two) for one, two in pairwise(every)]
@@ -279,9 +301,13 @@ def stored_effect(probe: StoredProbe, pairs: StoredPairs, margin: float | None) 
 
 
 def _effect(
-    probe: Probe, of: tuple[str, str], scores: tuple[Floats, Floats],
-    flips: tuple[Floats, Floats], groups: NDArray[np.str_], margin: float,
-) -> ProbeEffect:  # fmt: skip
+    probe: Probe,
+    of: tuple[str, str],
+    scores: tuple[Floats, Floats],
+    flips: tuple[Floats, Floats],
+    groups: NDArray[np.str_],
+    margin: float,
+) -> ProbeEffect:
     """From (K, N) scores before and after, and (N,) shares that flip by the change and without."""
     before, after = mean_present(_turned(probe, scores[0])), mean_present(scores[1])
     if probe.expects == "flip":  # half of the difference is what the first place gains
@@ -290,9 +316,23 @@ def _effect(
     net, low, high = _net(*flips, groups)
     small = change.equivalence.conclusion == "equivalent"
     return ProbeEffect(
-        probe.name, *of, probe.expects, change.n, change.clusters, change.difference, change.low,
-        change.high, margin, change.p, small, _mean(flips[0]), _mean(flips[1]), net, low, high,
-    )  # fmt: skip
+        probe.name,
+        *of,
+        probe.expects,
+        change.n,
+        change.clusters,
+        change.difference,
+        change.low,
+        change.high,
+        margin,
+        change.p,
+        small,
+        _mean(flips[0]),
+        _mean(flips[1]),
+        net,
+        low,
+        high,
+    )
 
 
 def _turned(probe: Probe, before: Floats) -> Floats:
@@ -356,24 +396,38 @@ def _findings(suite: Suite, effects: Sequence[ProbeEffect]) -> Iterator[Finding]
     if suite.skipped:
         counts = ", ".join(f"{name} {count:,}" for name, count in suite.skipped.items())
         yield Finding(
-            "probe_not_applied", "note", "", sum(suite.skipped.values()), tuple(suite.skipped),
-            f"Responses to which a probe does not apply: {counts}.", "They are left out of it.",
-        )  # fmt: skip
+            "probe_not_applied",
+            "note",
+            "",
+            sum(suite.skipped.values()),
+            tuple(suite.skipped),
+            f"Responses to which a probe does not apply: {counts}.",
+            "They are left out of it.",
+        )
     asked = [one.name for one in suite.probes if isinstance(one, RequestProbe | PairProbe)]
     if suite.stepwise and asked:
         yield Finding(
-            "requests_not_probed", "note", "", len(suite.stepwise), suite.stepwise,
+            "requests_not_probed",
+            "note",
+            "",
+            len(suite.stepwise),
+            suite.stepwise,
             f"What {', '.join(suite.stepwise)} asks is not changed: it asks in several steps.",
             f"Nothing is said of {', '.join(asked)} for it.",
-        )  # fmt: skip
+        )
     scored = {one.judge for one in effects if one.n}
     every = (*suite.judges, *suite.comparers, *suite.labellers)
     silent = [judge for judge in every if judge not in scored]
     if silent:
         yield Finding(
-            "judge_silent", "serious", "", len(silent), tuple(silent),
-            f"No score came of {', '.join(silent)}.", "Nothing is said of them.",
-        )  # fmt: skip
+            "judge_silent",
+            "serious",
+            "",
+            len(silent),
+            tuple(silent),
+            f"No score came of {', '.join(silent)}.",
+            "Nothing is said of them.",
+        )
 
 
 def probing_values(effects: Sequence[ProbeEffect]) -> tuple[GateValue, ...]:

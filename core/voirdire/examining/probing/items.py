@@ -60,10 +60,13 @@ def study_of_items(
     columns = () if study.items is None else study.items.columns
     with whole(path) as draft:
         lines = [
-            json.dumps({**{c: item.extra.get(c) for c in columns}, "id": name, "text": said},
-                       ensure_ascii=False, default=str)
+            json.dumps(
+                {**{c: item.extra.get(c) for c in columns}, "id": name, "text": said},
+                ensure_ascii=False,
+                default=str,
+            )
             for item, name, said in rows
-        ]  # fmt: skip
+        ]
         draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
     extra = tuple(column for column in columns if column not in ("id", "text"))
     return study.model_copy(

@@ -92,9 +92,11 @@ def _whole(
     """Each run beside the same run of the other text, whatever labels differ."""
     named = _differs(plain, changed).rename({"differs": "changed"})
     both = named.join(
-        _differs(plain, again).rename({"differs": "again"}), on="base", how="left",
+        _differs(plain, again).rename({"differs": "again"}),
+        on="base",
+        how="left",
         maintain_order="left",
-    )  # fmt: skip
+    )
     again_, changed_ = (
         both[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("again", "changed")
     )

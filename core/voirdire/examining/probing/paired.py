@@ -139,12 +139,13 @@ def _on_places(
 ) -> PairedRuns:
     """A change of either response of each pair, as preferences for the one that is changed."""
     untouched = pl.DataFrame(
-        sorted(suite.untouched.get(arm, ())), orient="row",
+        sorted(suite.untouched.get(arm, ())),
+        orient="row",
         schema={"item": pl.String, "changed": pl.String},
-    )  # fmt: skip
-    other = pl.when(pl.col("shown_first") == pl.col("system_a")).then("system_b").otherwise(
-        "system_a"
-    )  # fmt: skip
+    )
+    other = (
+        pl.when(pl.col("shown_first") == pl.col("system_a")).then("system_b").otherwise("system_a")
+    )
 
     def side(place: str) -> PairedRuns:
         rows = _rows_of(table, judge, arm, place).with_columns(
@@ -188,9 +189,13 @@ def _paired(plain: pl.DataFrame, other: pl.DataFrame) -> PairedRuns:
 
 
 def _runs(
-    plain: Measured, judge: str, attribute: str, other: Measured, rater: str,
+    plain: Measured,
+    judge: str,
+    attribute: str,
+    other: Measured,
+    rater: str,
     systems: Mapping[str, str],
-) -> PairedRuns:  # fmt: skip
+) -> PairedRuns:
     at = shared_responses(plain, other, systems)
     column = plain.cube.attributes.index(attribute)
     if attribute not in other.cube.attributes:

@@ -27,13 +27,15 @@ AS_IT_IS = "as it is"
 def probe_sections(probing: Probing) -> tuple[Section, ...]:
     """Effects, the noise of asking again, and what each probe changes."""
     noise = Table(
-        (text("Judge"), text("Attribute"), count("n"), number("Shift", signed=True),
-         share("Flips")),
-        tuple(
-            (one.judge, one.attribute, one.n, one.effect, one.flips)
-            for one in probing.noise
+        (
+            text("Judge"),
+            text("Attribute"),
+            count("n"),
+            number("Shift", signed=True),
+            share("Flips"),
         ),
-    )  # fmt: skip
+        tuple((one.judge, one.attribute, one.n, one.effect, one.flips) for one in probing.noise),
+    )
     probes = Table(tuple(map(text, ("Probe", "Strength", "What it does"))), probing.probes)
     parts = (
         effects_section(probing.effects),
@@ -91,14 +93,20 @@ def _graded(effects: Sequence[ProbeEffect]) -> Section:
     )  # fmt: skip
     rows = tuple(
         (
-            one.probe, one.judge, one.attribute, f"{at} of {len(one.doses)}", dose, (low, high),
-            one.rise, one.p_rise_holm,
+            one.probe,
+            one.judge,
+            one.attribute,
+            f"{at} of {len(one.doses)}",
+            dose,
+            (low, high),
+            one.rise,
+            one.p_rise_holm,
         )
         for one in effects
         for at, (dose, low, high) in enumerate(
             zip(one.doses, one.doses_low, one.doses_high, strict=True), start=1
         )
-    )  # fmt: skip
+    )
     return Section(
         "Graded damage",
         "The effect at each strength, the weakest first, on the responses to which all apply. A "
@@ -115,9 +123,10 @@ def wording_sections(suite: Suite, sessions: Mapping[str, str | Path]) -> tuple[
     same score.
     """
     probes = [
-        probe.name for probe in suite.probes
+        probe.name
+        for probe in suite.probes
         if isinstance(probe, RequestProbe) and probe.expects == "same"
-    ]  # fmt: skip
+    ]
     if not probes or REQUESTS not in sessions:
         return ()
     groups = [

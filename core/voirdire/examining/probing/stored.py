@@ -48,12 +48,16 @@ def stored_pairs(examination: Examination, probes: Sequence[StoredProbe]) -> Sto
     lacking = [probe.name for probe in probes if probe.name not in used]
     findings = tuple(
         Finding(
-            "probe_no_data", "note", "", 1, (name,),
+            "probe_no_data",
+            "note",
+            "",
+            1,
+            (name,),
             f"The data say nothing of {name}: it needs {_NEEDS.get(name, 'other data')}.",
             "It is left out.",
         )
         for name in lacking
-    )  # fmt: skip
+    )
     kept = tuple(probe for probe in probes if probe.name in used)
     return StoredRatings(kept, tuple(every), findings)
 
@@ -97,10 +101,13 @@ def position_pairs(examination: Examination) -> Iterator[StoredPairs]:
             # Runs are paired in order; one that was asked in one order alone has no partner.
             runs = min(len(before), len(after))
             yield StoredPairs(
-                str(rater), str(attribute), before[:runs, at["at"].to_numpy()],
-                after[:runs, at["other"].to_numpy()], at["item"].to_numpy().astype(np.str_),
+                str(rater),
+                str(attribute),
+                before[:runs, at["at"].to_numpy()],
+                after[:runs, at["other"].to_numpy()],
+                at["item"].to_numpy().astype(np.str_),
                 2.0 * MOST,
-            )  # fmt: skip
+            )
 
 
 def self_preference_pairs(examination: Examination) -> Iterator[StoredPairs]:
@@ -140,11 +147,12 @@ def _rated(examination: Examination, judge: str, own: Sequence[str]) -> Iterator
         both.group_by("attribute", "item", maintain_order=True)
         .agg(
             # By item: a judge that is lenient on an item is so to both, which then cancels out.
-            off.filter(~mine).mean().alias("others"), off.filter(mine).mean().alias("own"),
+            off.filter(~mine).mean().alias("others"),
+            off.filter(mine).mean().alias("own"),
             pl.col("unit").first(),
         )
         .drop_nulls()
-    )  # fmt: skip
+    )
     width = scale_of(examination.study).width
     yield from _pairs_of(items, judge, ("others", "own", "unit"), width)
 
@@ -173,9 +181,13 @@ def _pairs_of(
     before, after, unit = columns
     for (attribute,), part in rows.group_by("attribute", maintain_order=True):
         yield StoredPairs(
-            judge, str(attribute), part[before].to_numpy()[None], part[after].to_numpy()[None],
-            part[unit].to_numpy().astype(np.str_), width,
-        )  # fmt: skip
+            judge,
+            str(attribute),
+            part[before].to_numpy()[None],
+            part[after].to_numpy()[None],
+            part[unit].to_numpy().astype(np.str_),
+            width,
+        )
 
 
 POSITION = StoredProbe(

@@ -148,9 +148,12 @@ def make_suite(
     if labelled is None:
         return rated
     return replace(
-        rated, studies={**rated.studies, **labelled.studies}, labellers=labelled.labellers,
-        n_items=labelled.n_items, stepwise=(*rated.stepwise, *labelled.stepwise),
-    )  # fmt: skip
+        rated,
+        studies={**rated.studies, **labelled.studies},
+        labellers=labelled.labellers,
+        n_items=labelled.n_items,
+        stepwise=(*rated.stepwise, *labelled.stepwise),
+    )
 
 
 def _of_responses(
@@ -208,11 +211,16 @@ def _of_responses(
         shown = study.comparisons.model_copy(update={"order": order})
         studies[COMPARISONS] = pairs.model_copy(update={"comparisons": shown})
     return Suite(
-        studies, asked, tuple(dict.fromkeys(one.system for one in kept)),
-        tuple(one.name for one in judges), tuple(one.name for one in comparers), len(kept),
+        studies,
+        asked,
+        tuple(dict.fromkeys(one.system for one in kept)),
+        tuple(one.name for one in judges),
+        tuple(one.name for one in comparers),
+        len(kept),
         {name: len(there) for name, there in untouched.items() if "@" not in name},
-        tuple(one.name for one in (*judges, *comparers) if not one.changeable), untouched,
-    )  # fmt: skip
+        tuple(one.name for one in (*judges, *comparers) if not one.changeable),
+        untouched,
+    )
 
 
 def _of_labels(
@@ -238,10 +246,12 @@ def _of_labels(
 
     # What does harm to a text has no label that it should have instead.
     asked = tuple(
-        probe for probe in probes
-        if probe.expects == "same" and not isinstance(probe, PairProbe)
+        probe
+        for probe in probes
+        if probe.expects == "same"
+        and not isinstance(probe, PairProbe)
         and not (isinstance(probe, ResponseProbe) and probe.of_turns)
-    )  # fmt: skip
+    )
     left = [probe.name for probe in probes if probe not in asked]
     if left and all(probe.name == IDENTITY for probe in asked):
         raise InputError(
@@ -262,16 +272,25 @@ def _of_labels(
     untouched |= dict.fromkeys(left, len(items))
     changed = [
         _probed(one, probe)
-        for one in labellers for probe in asked
+        for one in labellers
+        for probe in asked
         if isinstance(probe, RequestProbe) and one.changeable
-    ]  # fmt: skip
+    ]
     panel = _runs([*labellers, *changed], runs)
     path = folder / "items.jsonl"
     return Suite(
-        {LABELS: study_of_items(study, panel, rows, path)}, asked, (), (), (), 0, untouched,
-        tuple(one.name for one in labellers if not one.changeable), {},
-        tuple(one.name for one in labellers), len(items),
-    )  # fmt: skip
+        {LABELS: study_of_items(study, panel, rows, path)},
+        asked,
+        (),
+        (),
+        (),
+        0,
+        untouched,
+        tuple(one.name for one in labellers if not one.changeable),
+        {},
+        tuple(one.name for one in labellers),
+        len(items),
+    )
 
 
 def _of_positions(probes: tuple[AskingProbe, ...], source: object) -> tuple[AskingProbe, ...]:
@@ -394,8 +413,11 @@ def _languages(study: Study, items: Mapping[str, Item]) -> dict[str, str]:
     if study.items is None or not study.items.language:
         return {}
     said = {name: item.extra.get(study.items.language) for name, item in items.items()}
-    return {name: str(one).replace("_", "-").partition("-")[0].strip().lower()
-            for name, one in said.items() if one not in (None, "")}  # fmt: skip
+    return {
+        name: str(one).replace("_", "-").partition("-")[0].strip().lower()
+        for name, one in said.items()
+        if one not in (None, "")
+    }
 
 
 def _changed(

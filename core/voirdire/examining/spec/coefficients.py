@@ -100,9 +100,14 @@ def _icc(form: str) -> Callable[[RaterScores], Estimate]:
         if clusters is None or not analysis.resamples:
             return stats.icc(R, form, ci="f" if clusters is None else None, level=analysis.level)
         return stats.icc_clustered(
-            R, clusters, form, ci="cluster", level=analysis.level,
-            n_resamples=analysis.resamples, seed=analysis.seed,
-        )  # fmt: skip
+            R,
+            clusters,
+            form,
+            ci="cluster",
+            level=analysis.level,
+            n_resamples=analysis.resamples,
+            seed=analysis.seed,
+        )
 
     return compute
 
@@ -144,9 +149,12 @@ def _cohen(weights: str | None) -> Callable[[RaterScores], Estimate]:
         from voirdire import stats  # noqa: PLC0415 - see above
 
         return stats.cohen_kappa(
-            *rated.scores.T, weights=weights, levels=rated.levels, ci="wald",
+            *rated.scores.T,
+            weights=weights,
+            levels=rated.levels,
+            ci="wald",
             level=rated.analysis.level,
-        )  # fmt: skip
+        )
 
     return compute
 
@@ -202,9 +210,13 @@ def _of_sums(key: str) -> Callable[[RaterScores], Estimate]:
         columns = one.columns(rated.scores[both])
         jackknifed = stats.cluster_jackknife(columns, np.arange(len(columns)), one.statistic)
         return summed_estimate(
-            one, one.value(columns.sum(axis=0)), [jackknifed.interval(rated.analysis.level)],
-            n=int(both.sum()), k=2, left_out=int((~both).sum()),
-        )  # fmt: skip
+            one,
+            one.value(columns.sum(axis=0)),
+            [jackknifed.interval(rated.analysis.level)],
+            n=int(both.sum()),
+            k=2,
+            left_out=int((~both).sum()),
+        )
 
     return compute
 
@@ -231,10 +243,15 @@ def _pairs(
     sums = None if ranked else _sums(key)
     COEFFICIENTS.register(
         CoefficientSpec(
-            key=key, name=name, of="pairs", title=title, compute=compute, of_sizes=of_sizes,
+            key=key,
+            name=name,
+            of="pairs",
+            title=title,
+            compute=compute,
+            of_sizes=of_sizes,
             summed=sums,
         )
-    )  # fmt: skip
+    )
 
 
 _all("icc", "icc", "ICC(A,1): agreement of one rater", _icc("A,1"), "icc_a1")

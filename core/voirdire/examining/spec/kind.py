@@ -62,8 +62,13 @@ class JudgedCase:
 
     #: What has a place for each unit: arrays by their last axis, or objects with an `only`.
     by_unit: ClassVar[tuple[str, ...]] = (
-        "scores", "humans", "items", "clusters", "subgroups", "counted",
-    )  # fmt: skip
+        "scores",
+        "humans",
+        "items",
+        "clusters",
+        "subgroups",
+        "counted",
+    )
 
     if TYPE_CHECKING:  # a field of one kind and a property of another
 

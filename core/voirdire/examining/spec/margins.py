@@ -127,11 +127,18 @@ def inside(
     p = float(np.nanmax(above_t((inner - np.abs(at)) / np.maximum(se, 1e-300), jackknifed.df)))
     return Component(
         # The margin that decided: an open answer inside the wider one would seem to be a yes.
-        name, state, float(at[k]), float(at[k] - reach[k]), float(at[k] + reach[k]),
+        name,
+        state,
+        float(at[k]),
+        float(at[k] - reach[k]),
+        float(at[k] + reach[k]),
         margin if state == "no" else inner,
-        float(se[k]), float(jackknifed.df), p, at=tuple(names[k : k + 1]),
+        float(se[k]),
+        float(jackknifed.df),
+        p,
+        at=tuple(names[k : k + 1]),
         times=min(all_in if finite.all() else math.inf, one_out),
-    )  # fmt: skip
+    )
 
 
 def inside_range(name: str, jackknifed: Jackknifed, margin: tuple[float, float]) -> Component:
@@ -149,7 +156,14 @@ def inside_range(name: str, jackknifed: Jackknifed, margin: tuple[float, float])
     all_in = max(_times(end, SURE_YES, jackknifed) for end in ends.tolist())
     one_out = min(_times(-end, SURE_NO, jackknifed) for end in ends.tolist())
     return Component(
-        name, state, jackknifed.value, jackknifed.bound(1 - SURE_YES),
-        jackknifed.bound(SURE_YES), margin, jackknifed.se, jackknifed.df, p,
+        name,
+        state,
+        jackknifed.value,
+        jackknifed.bound(1 - SURE_YES),
+        jackknifed.bound(SURE_YES),
+        margin,
+        jackknifed.se,
+        jackknifed.df,
+        p,
         times=min(all_in, one_out),
-    )  # fmt: skip
+    )

@@ -78,9 +78,17 @@ class RatedQuestion(StudyPart):
             whole = shown or ShownPairs(2 * said[0] - 1, 2 * truth[0] - 1)
             return self._compared(judge, reference, whole, items, systems, clusters)
         case = Case(
-            judge, self.name, reference, said[:1], truth[0], items, 1.0, systems=systems,
-            clusters=clusters, kind=self.kind,
-        )  # fmt: skip
+            judge,
+            self.name,
+            reference,
+            said[:1],
+            truth[0],
+            items,
+            1.0,
+            systems=systems,
+            clusters=clusters,
+            kind=self.kind,
+        )
         if self.kind == "probability":
             return case
         table, codes = _coded(np.concatenate([said[:, None], truth], axis=1))
@@ -108,9 +116,16 @@ class RatedQuestion(StudyPart):
             a, b, shown.width, shown.swapped, shown.first, shown.length, shown.family
         )
         return ComparedCase(
-            judge, self.name, reference, shown.scores[None], shown.humans, items, compared,
-            drawn=shown.drawn, clusters=clusters,
-        )  # fmt: skip
+            judge,
+            self.name,
+            reference,
+            shown.scores[None],
+            shown.humans,
+            items,
+            compared,
+            drawn=shown.drawn,
+            clusters=clusters,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -84,9 +84,11 @@ def opened_labels(
     counts = {str(k): int(n) for k, n in alike.select(ITEM, COUNT).unique(ITEM).iter_rows()}
     findings = [one for one in made[1].findings if one.kind not in ("reading", "account")]
     judged = replace(
-        made[1], counts=counts, findings=(_card(stream, said, question, counts), *findings),
+        made[1],
+        counts=counts,
+        findings=(_card(stream, said, question, counts), *findings),
         hashes={path.name: file_hash(path) for path in stream.files},
-    )  # fmt: skip
+    )
     of_files = study.model_copy(update={"name": Path(stream.name).stem})
     study = (stream.study or of_files).model_copy(update={"panel": study.panel})
     changed = {**changes, "data": {**changes.get("data", {}), "reference": judged.people}}
@@ -106,8 +108,9 @@ def _not_counted(said: ReadJudgements) -> str:
     held = [part for part in _PARTS if said.labels[part].n_unique() > 1]
     return (
         f"labels by {listed(held)}, and counts do not tell which rows belong together"
-        if held else ""
-    )  # fmt: skip
+        if held
+        else ""
+    )
 
 
 def _whole(
@@ -132,11 +135,15 @@ def _whole(
         )
     opened = open_source(lazy.collect(), reference=reference, read=read, changes=changes)
     note = Finding(
-        "read_whole", "note", stream.name, stream.rows, tuple(map(str, stream.files)),
+        "read_whole",
+        "note",
+        stream.name,
+        stream.rows,
+        tuple(map(str, stream.files)),
         f"{plural(len(stream.files), 'file')} with {stream.rows:,} rows were read whole: they hold "
         f"{why}.",
         "Nothing is lost by it but memory.",
-    )  # fmt: skip
+    )
     study = stream.study or opened.study.model_copy(update={"name": Path(stream.name).stem})
     study = study.model_copy(update={"panel": opened.study.panel, "data": opened.study.data})
     said, compared = opened.judgements, opened.preferences
@@ -253,9 +260,13 @@ def _card(
     judges = [name for name in said.raters if name not in said.people]
     units = sum(counts.values())
     return Finding(
-        "reading", "note", stream.name, stream.rows, (said.reason,),
+        "reading",
+        "note",
+        stream.name,
+        stream.rows,
+        (said.reason,),
         f"{stream.rows:,} rows = {units:,} items; judges: {listed(judges)}; humans: "
         f"{listed(list(said.people))}; {question.attribute}: labels "
         f"{listed(list(question.labels))}.",
         f"Items that everybody judged alike are counted together: {len(counts):,} are different.",
-    )  # fmt: skip
+    )

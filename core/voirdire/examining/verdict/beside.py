@@ -50,11 +50,14 @@ def influences_in(inputs: Inputs, case: Case, component: Component) -> Floats:
     if asked is None:
         return influences(case, component, margins)
     whole = asked.case(
-        case.judge, case.reference,
+        case.judge,
+        case.reference,
         [cube.of(case.judge, name) for name in asked.attributes],
         [np.stack([cube.of(human, name) for human in case.reference]) for name in asked.attributes],
-        case.items.astype(str), systems=case.systems, clusters=case.clusters,
-    )  # fmt: skip
+        case.items.astype(str),
+        systems=case.systems,
+        clusters=case.clusters,
+    )
     return influences(whole, component, margins)
 
 

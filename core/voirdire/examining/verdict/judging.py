@@ -235,16 +235,23 @@ def _leak_finding(one: Evidence, part: Component) -> Finding:
     told = f"{one.attribute}: {because(part)}"
     if part.reason == "seen answers":
         return Finding(
-            "judge_has_seen_answers", "serious", one.judge, 1, (told,),
+            "judge_has_seen_answers",
+            "serious",
+            one.judge,
+            1,
+            (told,),
             f"{one.judge} follows the humans' own errors ({one.attribute}).",
             "Keep the humans' scores from the judge and run it again: until then nothing can be "
             "said of it.",
             (one.attribute,),
-        )  # fmt: skip
+        )
     who = part.at[0]
     left = part.reason == "follows one"
     return Finding(
-        "judge_follows_one_human", "serious", one.judge, 1,
+        "judge_follows_one_human",
+        "serious",
+        one.judge,
+        1,
         (f"{one.attribute}: slope {part.estimate:.2f} on what {who} alone says",),
         f"{one.judge} follows {who} beyond what people share ({one.attribute}).",
         f"{who} was left out of the reference of {one.judge}. The same person rating twice, one "
@@ -254,7 +261,7 @@ def _leak_finding(one: Evidence, part: Component) -> Finding:
         else f"Check that {who}'s labels did not reach {one.judge}: until then it cannot be held "
         "against them.",
         (one.attribute,),
-    )  # fmt: skip
+    )
 
 
 def _how_often(copied: Sequence[Copied]) -> str:

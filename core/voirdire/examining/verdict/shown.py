@@ -51,10 +51,19 @@ def _ranking_section(attribute: str, ranking: Ranking) -> Section:
         count("Losses"),
     )  # fmt: skip
     rows = tuple(
-        (one.system, one.strength, (one.interval.low, one.interval.high), one.rank,
-         f"{one.low} to {one.high}", one.tier, one.wins, one.ties, one.losses)
+        (
+            one.system,
+            one.strength,
+            (one.interval.low, one.interval.high),
+            one.rank,
+            f"{one.low} to {one.high}",
+            one.tier,
+            one.wins,
+            one.ties,
+            one.losses,
+        )
         for one in ranking.systems
-    )  # fmt: skip
+    )
     more = [f"{one.first} and {one.second} ({one.needed:,})" for one in ranking.more if one.needed]
     told = f" About so many more comparisons would tell neighbours apart: {', '.join(more)}."
     pulled = " Some system won or lost everything: Jeffreys' prior keeps strengths finite."

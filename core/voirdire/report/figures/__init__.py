@@ -117,8 +117,14 @@ def _drawn(spec: SectionFigure, section: Section, name: str) -> Drawing | None:
         _finish_axes(axes, spec, values)
         _set_labels(axes, labels, slanted=slanted)
         if rows:
-            axes.legend(loc="lower right", bbox_to_anchor=(1, 1.0), ncols=columns,
-                        handlelength=1.0, columnspacing=1.2, borderaxespad=0.3)  # fmt: skip
+            axes.legend(
+                loc="lower right",
+                bbox_to_anchor=(1, 1.0),
+                ncols=columns,
+                handlelength=1.0,
+                columnspacing=1.2,
+                borderaxespad=0.3,
+            )
     return finish(figure, name, section.title, spec.caption or section.text)
 
 
@@ -142,14 +148,21 @@ def _band(labels: int) -> float:
 
 
 def _bars(axes: Any, x: Any, heights: Any, width: float, at: int, name: str, **more: Any) -> None:
-    axes.bar(x, heights, width, color=colour_of(at), lw=0, label=name,
-             hatch=hatch_of(at), **more)  # fmt: skip
+    axes.bar(x, heights, width, color=colour_of(at), lw=0, label=name, hatch=hatch_of(at), **more)
 
 
 def _lines(axes: Any, values: NDArray[np.float64], names: list[str]) -> None:
     for at, own in enumerate(values):
-        axes.plot(range(len(own)), own, marker_of(at), color=colour_of(at), ls="-", lw=1.2,
-                  ms=4.2, label=names[at])  # fmt: skip
+        axes.plot(
+            range(len(own)),
+            own,
+            marker_of(at),
+            color=colour_of(at),
+            ls="-",
+            lw=1.2,
+            ms=4.2,
+            label=names[at],
+        )
 
 
 def _intervals(axes: Any, spec: SectionFigure, names: list[str]) -> NDArray[np.float64]:

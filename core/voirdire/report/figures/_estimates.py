@@ -94,9 +94,16 @@ def label_rows(axes: Any, rows: DrawnResults) -> None:
     axes.tick_params(axis="y", labelcolor=MUTED, pad=4)
     for name, place in rows.groups:
         axes.annotate(
-            shorten(name, 32), (0, place), (-6, 0), xycoords=("axes fraction", "data"),
-            textcoords="offset points", ha="right", va="center", weight="bold", color=INK,
-        )  # fmt: skip
+            shorten(name, 32),
+            (0, place),
+            (-6, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            weight="bold",
+            color=INK,
+        )
     axes.hlines(
         rows.places, 0, 1, transform=axes.get_yaxis_transform(), color=RULE, lw=0.4, zorder=0
     )
@@ -136,8 +143,14 @@ def draw_intervals(examination: Examination) -> Drawing | None:
         label_rows(axes, rows)
         axes.set_xlim(_LEFT_END, 1.0)
         axes.set_xlabel("ICC(C,1)")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(methods) + 1,
-                    handletextpad=0.5, columnspacing=1.4, borderaxespad=0.3)  # fmt: skip
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=len(methods) + 1,
+            handletextpad=0.5,
+            columnspacing=1.4,
+            borderaxespad=0.3,
+        )
     return finish(
         figure,
         "forest",
@@ -192,8 +205,16 @@ def draw_bias(examination: Examination) -> Drawing:
         figure = new_figure(rows.height + 0.95)
         axes = figure.subplots()
         margins(figure, left=rows.left, top=0.45, bottom=0.45)
-        axes.barh(places, 2 * margin, 0.62, human - margin, color=COLOURS[2], alpha=0.28, lw=0,
-                  label=f"within ±{margin:.2g} points")  # fmt: skip
+        axes.barh(
+            places,
+            2 * margin,
+            0.62,
+            human - margin,
+            color=COLOURS[2],
+            alpha=0.28,
+            lw=0,
+            label=f"within ±{margin:.2g} points",
+        )
         axes.hlines(places, human, judge, color=MUTED, lw=1.2, zorder=2)
         axes.plot(human, places, "o", mfc=HOLLOW, mec=INK, mew=1.1, ms=5, label="reference")
         axes.plot(judge, places, "D", color=COLOURS[1], ms=4.4, label="judge", zorder=3)
@@ -205,8 +226,14 @@ def draw_bias(examination: Examination) -> Drawing:
             axes.set_xlim(max(finite.min(), low) - room, min(finite.max(), high) + room)
         axes.grid(axis="x")
         axes.set_xlabel(f"mean score on a scale of {low:g} to {high:g}")
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, handletextpad=0.5,
-                    columnspacing=1.4, borderaxespad=0.3)  # fmt: skip
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=3,
+            handletextpad=0.5,
+            columnspacing=1.4,
+            borderaxespad=0.3,
+        )
     return finish(
         figure,
         "bias",
@@ -234,10 +261,24 @@ def draw_left_out(examination: Examination) -> Drawing | None:
             if math.isfinite(value)
         ]
         if points:
-            axes.plot(*zip(*points, strict=True), "o", color=COLOURS[0], alpha=0.55, ms=3.6, mew=0,
-                      label="one system left out")  # fmt: skip
-        axes.plot([r.icc_c1 for r in rows.results], rows.places, "|", color=INK, ms=9, mew=1.2,
-                  label="all systems")  # fmt: skip
+            axes.plot(
+                *zip(*points, strict=True),
+                "o",
+                color=COLOURS[0],
+                alpha=0.55,
+                ms=3.6,
+                mew=0,
+                label="one system left out",
+            )
+        axes.plot(
+            [r.icc_c1 for r in rows.results],
+            rows.places,
+            "|",
+            color=INK,
+            ms=9,
+            mew=1.2,
+            label="all systems",
+        )
         _leave_room(axes, [*(value for value, _ in points), *(r.icc_c1 for r in rows.results)])
         label_rows(axes, rows)
         _name_extremes(axes, rows, examination)
@@ -274,10 +315,15 @@ def _name_extremes(axes: Any, rows: DrawnResults, examination: Examination) -> N
         if abs(shift) >= _NAMED:
             label = shorten(examination.study.system(name).label or name, 18)
             axes.annotate(
-                label, (coefficients[name], place), (-4 if shift < 0 else 4, 0),
-                textcoords="offset points", ha="right" if shift < 0 else "left", va="center",
-                size=6.2, color=MUTED,
-            )  # fmt: skip
+                label,
+                (coefficients[name], place),
+                (-4 if shift < 0 else 4, 0),
+                textcoords="offset points",
+                ha="right" if shift < 0 else "left",
+                va="center",
+                size=6.2,
+                color=MUTED,
+            )
 
 
 def draw_exclusion(examination: Examination) -> Drawing | None:

@@ -66,8 +66,15 @@ def draw_heatmaps(examination: Examination) -> Drawing | None:
         right.set_title(f"Width of its {_said(method)} interval")
         if not stacked:
             right.set_yticklabels([])
-        margins(figure, left=label_width(judges), bottom=slanted, top=0.32, right=0.1,
-                wspace=0.06, hspace=0.75)  # fmt: skip
+        margins(
+            figure,
+            left=label_width(judges),
+            bottom=slanted,
+            top=0.32,
+            right=0.1,
+            wspace=0.06,
+            hspace=0.75,
+        )
     return finish(
         figure,
         "heatmaps",
@@ -116,8 +123,7 @@ def _draw_one(
     for (row, column), value in np.ndenumerate(values):
         ink = MUTED if math.isnan(value) else "#ffffff" if shade[row, column] > 0.55 else "#111111"
         label = number_text(value, 2)
-        axes.text(column + 0.5, row + 0.5, label, ha="center", va="center", color=ink,
-                  size=7.5)  # fmt: skip
+        axes.text(column + 0.5, row + 0.5, label, ha="center", va="center", color=ink, size=7.5)
     axes.set_xticks(
         np.arange(len(names)) + 0.5, names, rotation=40, ha="right", rotation_mode="anchor"
     )
@@ -183,16 +189,28 @@ def draw_bland_altman(examination: Examination) -> Drawing:
         tall = max(min(size, 1.6), 1.0)
         figure = new_figure(down * (tall if by_grid else tall + 0.28) + 0.85)
         panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-        margins(figure, left=0.5, top=0.3 if by_grid else 0.4, bottom=0.45, wspace=0.08,
-                hspace=0.1 if by_grid else 0.4, right=WIDTH - 0.5 - size * across)  # fmt: skip
+        margins(
+            figure,
+            left=0.5,
+            top=0.3 if by_grid else 0.4,
+            bottom=0.45,
+            wspace=0.08,
+            hspace=0.1 if by_grid else 0.4,
+            right=WIDTH - 0.5 - size * across,
+        )
         for axes, result in zip(panels.flat, shown, strict=False):
             points = pairs.get(examination.results.index(result))
             _draw_panel(axes, result, points, (low, high), limit)
         for axes in panels.flat[len(shown) :]:
             axes.set_visible(False)
         _label(panels, shown, by_grid=by_grid)
-        figure.text(0.5 / WIDTH, 0.05 / figure.get_size_inches()[1], "mean of judge and reference",
-                    va="bottom", color=MUTED)  # fmt: skip
+        figure.text(
+            0.5 / WIDTH,
+            0.05 / figure.get_size_inches()[1],
+            "mean of judge and reference",
+            va="bottom",
+            color=MUTED,
+        )
         figure.text(0.008, 0.5, "judge − reference", rotation=90, va="center", color=MUTED)
     more = len(examination.results) - len(shown)
     return finish(
@@ -241,9 +259,14 @@ def _shade(axes: Any, pairs: NDArray[np.float64], scale: tuple[float, float], li
     counts, _, _ = np.histogram2d(gap, mean, bins=(21, 17), range=((-limit, limit), (low, high)))
     axes.imshow(
         # The root keeps single responses visible beside a full cell.
-        np.sqrt(counts), cmap=LinearSegmentedColormap.from_list("", _GREYS), origin="lower",
-        extent=(low, high, -limit, limit), aspect="auto", interpolation="nearest", zorder=0,
-    )  # fmt: skip
+        np.sqrt(counts),
+        cmap=LinearSegmentedColormap.from_list("", _GREYS),
+        origin="lower",
+        extent=(low, high, -limit, limit),
+        aspect="auto",
+        interpolation="nearest",
+        zorder=0,
+    )
 
 
 def _label(panels: Any, shown: tuple[PairResult, ...], *, by_grid: bool) -> None:
@@ -256,9 +279,17 @@ def _label(panels: Any, shown: tuple[PairResult, ...], *, by_grid: bool) -> None
     for axes, result in zip(panels[0], shown, strict=False):
         axes.set_title(shorten(result.attribute, 16), size=7.5)
     for axes, result in zip(panels[:, -1], shown[::across], strict=False):
-        axes.annotate(shorten(result.judge, 18), (1, 0.5), (6, 0), xycoords="axes fraction",
-                      textcoords="offset points", rotation=-90, va="center", size=7,
-                      color=INK)  # fmt: skip
+        axes.annotate(
+            shorten(result.judge, 18),
+            (1, 0.5),
+            (6, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            rotation=-90,
+            va="center",
+            size=7,
+            color=INK,
+        )
 
 
 def _limit(shown: tuple[PairResult, ...], width: float) -> float:
@@ -299,8 +330,16 @@ def draw_systems(examination: Examination) -> Drawing | None:
         width = 0.82 / len(series)
         for at, (_, values, colour) in enumerate(series):
             x = np.arange(len(systems)) + (at - (len(series) - 1) / 2) * width
-            axes.bar(x, np.array(values) - low, width * 0.92, bottom=low, color=colour, lw=0,
-                     label=names[at], hatch=hatch_of(at - 1) if at else "")  # fmt: skip
+            axes.bar(
+                x,
+                np.array(values) - low,
+                width * 0.92,
+                bottom=low,
+                color=colour,
+                lw=0,
+                label=names[at],
+                hatch=hatch_of(at - 1) if at else "",
+            )
         axes.set_ylim(low, high)
         axes.set_xlim(-0.6, len(systems) - 0.4)
         axes.grid(axis="y")
@@ -308,8 +347,14 @@ def draw_systems(examination: Examination) -> Drawing | None:
         axes.set_xticks(
             range(len(systems)), labels, rotation=35, ha="right", rotation_mode="anchor"
         )
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns,
-                    handlelength=1.0, columnspacing=1.2, borderaxespad=0.3)  # fmt: skip
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=columns,
+            handlelength=1.0,
+            columnspacing=1.2,
+            borderaxespad=0.3,
+        )
     return finish(
         figure,
         "systems",

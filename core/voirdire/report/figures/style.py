@@ -153,8 +153,15 @@ def _rendered(figure: Any, name: str) -> tuple[str, bytes]:
     return _UNSEEN.sub("", svg.getvalue()), png.getvalue()
 
 
-def margins(figure: Any, *, left: float, right: float = 0.15, top: float = 0.3,
-            bottom: float = 0.4, **spacing: float) -> None:  # fmt: skip
+def margins(
+    figure: Any,
+    *,
+    left: float,
+    right: float = 0.15,
+    top: float = 0.3,
+    bottom: float = 0.4,
+    **spacing: float,
+) -> None:
     """Margins in inches, so that a taller figure keeps them."""
     width, height = figure.get_size_inches()
     figure.subplots_adjust(

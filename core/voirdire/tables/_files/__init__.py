@@ -381,10 +381,13 @@ def _keys_unread(name: str, whole: dict[str, Any], rows: object) -> tuple[Findin
     # Other lists may hold rows as well; a number or a name says something of all of them.
     several = [key for key in besides if isinstance(whole[key], list | dict)]
     note = finding(
-        "keys_unread", "serious" if several else "note", name, besides,
+        "keys_unread",
+        "serious" if several else "note",
+        name,
+        besides,
         f"Beside its rows the file holds {listed(besides)}.",
         "Not read; write them into the rows, or into a file of their own, if they matter.",
-    )  # fmt: skip
+    )
     return (note,)
 
 

@@ -177,11 +177,14 @@ def _stacked(
         for column, rows in table.unseen.formulas.items():
             formulas.setdefault(column, []).extend(rows)
     note = finding(
-        "sheets_together", "note", first.name, list(sheets),
+        "sheets_together",
+        "note",
+        first.name,
+        list(sheets),
         f"{len(sheets)} sheets with the same columns were read as one table: {listed(sheets)}."
         + (f" Columns that some of them lack were not read: {listed(rest)}." if rest else ""),
         f"Column {_OF_SHEETS!r} says from which of them a row is; --sheet names one alone.",
-    )  # fmt: skip
+    )
     return replace(
         first,
         frame=pl.concat(frames, how="vertical_relaxed"),

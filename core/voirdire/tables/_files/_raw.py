@@ -203,9 +203,16 @@ def build(
         [column.alias(clean) for clean, (_, column) in zip(headers, kept, strict=True)]
     )
     return RawTable(
-        name, frame, headers, first, lines, unit, decimal_comma, (*notes, *findings),
+        name,
+        frame,
+        headers,
+        first,
+        lines,
+        unit,
+        decimal_comma,
+        (*notes, *findings),
         rows=frame.height,
-    )  # fmt: skip
+    )
 
 
 def _without_import_ids(

@@ -27,9 +27,11 @@ def ratings(frame: pl.DataFrame) -> int:
 def n_ratings(frame: pl.DataFrame, kept: pl.Expr | None = None) -> pl.Expr:
     """The same within groups; of the rows `kept` alone."""
     n = pl.col("n") if "n" in frame.columns else pl.lit(1)
-    return n.sum() if kept is None and "n" in frame.columns else (
-        pl.len() if kept is None else pl.when(kept).then(n).otherwise(0).sum()
-    )  # fmt: skip
+    return (
+        n.sum()
+        if kept is None and "n" in frame.columns
+        else (pl.len() if kept is None else pl.when(kept).then(n).otherwise(0).sum())
+    )
 
 
 def cells(frame: pl.DataFrame) -> pl.DataFrame:

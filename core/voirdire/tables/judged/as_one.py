@@ -178,8 +178,11 @@ def _with_parts(table: pl.DataFrame, read: ReadOptions, where: str) -> pl.DataFr
         texts = list(parts)
         if rest is not None:
             behind = len(named) - rest - 1
-            texts = [*texts[:rest], "__".join(texts[rest : len(texts) - behind]),
-                     *(texts[len(texts) - behind :] if behind else [])]  # fmt: skip
+            texts = [
+                *texts[:rest],
+                "__".join(texts[rest : len(texts) - behind]),
+                *(texts[len(texts) - behind :] if behind else []),
+            ]
         for place, name in enumerate(named):
             columns.setdefault(name, []).append(texts[place] if place < len(texts) else "")
     made = {

@@ -79,9 +79,8 @@ def read_probabilities(
                 f"{raw.name}: there is no column {name!r} (columns: {listed(columns)})"
             )
     claimed = declared or [
-        c for c in free
-        if claims(c) and (is_share(raw.frame[c]) or is_hard(raw.frame[c]))
-    ]  # fmt: skip
+        c for c in free if claims(c) and (is_share(raw.frame[c]) or is_hard(raw.frame[c]))
+    ]
     if read.kind == "probability" and not claimed:
         claimed = [c for c in free if is_share(raw.frame[c])]
     if not claimed:
@@ -101,25 +100,30 @@ def read_probabilities(
         words = pl.when(bits == 1).then(pl.lit(YES)).when(bits == 0).then(pl.lit(NO))
         blocks.append(
             base.with_columns(
-                pl.lit(name).alias("rater"), pl.lit(None, pl.Float64).alias("probability"),
+                pl.lit(name).alias("rater"),
+                pl.lit(None, pl.Float64).alias("probability"),
                 words.alias("word"),
             )
-        )  # fmt: skip
+        )
     truth = [bits for c, bits in said.items() if c in people]
     for name in claimed:
         share = _of_yes(raw, read, name, said, truth)
         blocks.append(
             base.with_columns(
-                pl.lit(_judge(name, said)).alias("rater"), share.alias("probability"),
+                pl.lit(_judge(name, said)).alias("rater"),
+                share.alias("probability"),
                 pl.lit(None, pl.String).alias("word"),
             )
-        )  # fmt: skip
+        )
     table = pl.concat(blocks).with_columns(
         pl.lit(about).alias("attribute"),
         pl.when(pl.col("word").is_not_null()).then(pl.concat_list("word")).alias("labels"),
         pl.when(pl.col("word").is_not_null() | pl.col("probability").is_not_null())
-        .then(pl.lit("ok")).otherwise(pl.lit("blank")).cast(STATUS).alias("status"),
-    )  # fmt: skip
+        .then(pl.lit("ok"))
+        .otherwise(pl.lit("blank"))
+        .cast(STATUS)
+        .alias("status"),
+    )
     table = table.filter(pl.col("status") == "ok")
     rows = table.filter(pl.col("rater").is_in([*people, *judges]))
     question = LabelQuestion(about, (YES, NO), probability=True)
@@ -268,8 +272,11 @@ def _of_words(
         if of not in pair:
             raise QuestionError(
                 f"{raw.name}: {name!r} holds probabilities; of which label: {' or '.join(pair)}?",
-                "claims", pair, f'claims = "{pair[0]}"', likely=False,
-            )  # fmt: skip
+                "claims",
+                pair,
+                f'claims = "{pair[0]}"',
+                likely=False,
+            )
         claims_ += [
             (item, system, _judge(name, ()), run, of, value)
             for (item, system, run), value in zip(facts, share.to_list(), strict=True)
@@ -350,26 +357,33 @@ def _ask_about_sureness(
     plain = "score" if of_two else "label"
     raise QuestionError(
         f"{_says_how_sure(raw, sure)} (probability), or not ({plain})?",
-        "kind", ("probability", plain), 'kind = "probability"', likely=False,
-    )  # fmt: skip
+        "kind",
+        ("probability", plain),
+        'kind = "probability"',
+        likely=False,
+    )
 
 
 def sureness(frame: pl.DataFrame) -> list[str]:
     """The columns that say by name how sure a judge is, from 0 to 1."""
     named = [column for column in frame if _SURENESS.search(column.name)]
     return [
-        column.name for column in named
+        column.name
+        for column in named
         if (is_share(column) or is_hard(column))
         and column.cast(pl.Float64, strict=False).drop_nulls().is_between(0, 1).all()
-    ]  # fmt: skip
+    ]
 
 
 def sure_or_probable(raw: RawTable, column: str) -> QuestionError:
     """Whether what says how sure a judge is claims a probability."""
     return QuestionError(
         f"{_says_how_sure(raw, [column])} ({column}), or not ({NO_COLUMN})?",
-        "probability", (column, NO_COLUMN), f'probability = "{column}"', likely=False,
-    )  # fmt: skip
+        "probability",
+        (column, NO_COLUMN),
+        f'probability = "{column}"',
+        likely=False,
+    )
 
 
 def _says_how_sure(raw: RawTable, columns: Sequence[str]) -> str:
@@ -394,8 +408,11 @@ def _scores_or_probabilities(raw: RawTable, columns: Sequence[str]) -> QuestionE
     return QuestionError(
         f"{raw.name}: {listed(columns)} holds numbers from 0 to 1 beside yes and no; are they "
         f"probabilities, which say in how many of a hundred people agree, or scores?",
-        "kind", ("probability", "score"), 'kind = "probability"', likely=False,
-    )  # fmt: skip
+        "kind",
+        ("probability", "score"),
+        'kind = "probability"',
+        likely=False,
+    )
 
 
 def _numbers(raw: RawTable, column: str) -> pl.Series:
@@ -428,8 +445,11 @@ def _of_yes(
         raise QuestionError(
             f"{raw.name}: {name!r} holds probabilities; of which label: {' or '.join(choices)}?"
             + (" (said is the label that the judge gives)" if own is not None else ""),
-            "claims", choices, f'claims = "{choices[0]}"', likely=False,
-        )  # fmt: skip
+            "claims",
+            choices,
+            f'claims = "{choices[0]}"',
+            likely=False,
+        )
     if claims == "said" and own is not None:
         return pl.select(pl.when(own == 1).then(share).when(own == 0).then(1 - share)).to_series()
     return 1 - share if claims == NO else share

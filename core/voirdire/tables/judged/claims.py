@@ -232,11 +232,12 @@ def _wide(
         for judge, each in by_judge.items()
         for label, column in each.items()
         for (item, system, run), value in zip(
-            facts.select("item", "system", "run").iter_rows(), shares_of(raw, column).to_list(),
+            facts.select("item", "system", "run").iter_rows(),
+            shares_of(raw, column).to_list(),
             strict=True,
         )
         if value is not None
-    ]  # fmt: skip
+    ]
     return with_claims(labels, claims)
 
 
@@ -259,11 +260,12 @@ def labels_beside(
     said = [column.name for column in worded]
     cells = pl.concat(
         facts.with_columns(
-            pl.lit(name).alias("rater"), pl.lit(about).alias("attribute"),
+            pl.lit(name).alias("rater"),
+            pl.lit(about).alias("attribute"),
             raw.frame[name].cast(pl.String).alias("cell"),
         )
         for name in said
-    )  # fmt: skip
+    )
     people = reference or people_of_or_none(said) or said
     sets = {about: any(column.sets for column in worded)}
     return judgements_of(cells, sets, raw.name, read, people, None, reason)
@@ -306,22 +308,29 @@ def with_claims(
     (question,) = labels.questions
     forms = {form_of(label): label for label in question.labels}
     frame = pl.DataFrame(
-        claims, orient="row",
-        schema={**{name: LABELS[name] for name in _KEY}, "label": pl.String,
-                "probability": pl.Float64},
-    )  # fmt: skip
+        claims,
+        orient="row",
+        schema={
+            **{name: LABELS[name] for name in _KEY},
+            "label": pl.String,
+            "probability": pl.Float64,
+        },
+    )
     given = labels.labels.filter(pl.col("labels").list.len() == 1).with_columns(
         pl.col("labels").list.first().alias("given")
     )
     of_said = bool((frame["label"] == "").all())
-    said = frame.filter(pl.col("label") == "").drop("label").join(
-        given.select(*_KEY, "given").rename({"given": "label"}), on=_KEY, nulls_equal=True
-    )  # fmt: skip
+    said = (
+        frame.filter(pl.col("label") == "")
+        .drop("label")
+        .join(given.select(*_KEY, "given").rename({"given": "label"}), on=_KEY, nulls_equal=True)
+    )
     known = pl.col("label").map_elements(lambda t: forms.get(form_of(t)), pl.String)
     named = frame.filter(pl.col("label") != "").with_columns(known)
     frame = pl.concat([said.select(frame.columns), named.filter(pl.col("label").is_not_null())])
-    judges = [name for name in frame["rater"].unique(maintain_order=True)
-              if name not in labels.people]  # fmt: skip
+    judges = [
+        name for name in frame["rater"].unique(maintain_order=True) if name not in labels.people
+    ]
     frame = frame.filter(pl.col("rater").is_in(judges))
     people = given.filter(pl.col("rater").is_in(list(labels.people)))
     # Of sets a person's may hold several labels, or none of them.
@@ -331,9 +340,9 @@ def with_claims(
     blocks, questions = [], []
     if len(question.labels) == 2 and not question.sets:
         yes = _yes_of(question.labels)
-        sure = pl.when(pl.col("label") == yes).then("probability").otherwise(
-            1 - pl.col("probability")
-        )  # fmt: skip
+        sure = (
+            pl.when(pl.col("label") == yes).then("probability").otherwise(1 - pl.col("probability"))
+        )
         one = frame.with_columns(sure.alias("probability")).unique(_KEY, maintain_order=True)
         blocks.append(_block(people, pl.col("given") == yes, one, yes))
         questions.append(LabelQuestion(yes, (YES, NO), probability=True))
@@ -344,8 +353,9 @@ def with_claims(
             own = frame.filter(pl.col("rater") == judge)
             beside = people.join(
                 own.select("item", "system", "label").unique(["item", "system"]),
-                on=["item", "system"], nulls_equal=True,
-            )  # fmt: skip
+                on=["item", "system"],
+                nulls_equal=True,
+            )
             blocks.append(_block(beside, pl.col("given") == pl.col("label"), own, about))
             questions.append(LabelQuestion(about, (YES, NO), probability=True))
     else:
@@ -360,8 +370,10 @@ def with_claims(
     judged -= set(labels.people)
     kept = labels if judged else replace(labels, labels=LABELS.to_frame(), questions=())
     return replace(
-        kept, labels=pl.concat([kept.labels, *blocks]), questions=(*kept.questions, *questions),
-    )  # fmt: skip
+        kept,
+        labels=pl.concat([kept.labels, *blocks]),
+        questions=(*kept.questions, *questions),
+    )
 
 
 def _yes_of(labels: Sequence[str]) -> str:
@@ -374,11 +386,14 @@ def _block(people: pl.DataFrame, says: pl.Expr, claimed: pl.DataFrame, about: st
     answers = people.with_columns(pl.concat_list(word).alias("labels"))
     blank = {name: pl.lit(None, kind).alias(name) for name, kind in LABELS.items()}
     both = pl.concat(
-        [answers.select(LABELS.names()),
-         claimed.with_columns(e for n, e in blank.items() if n not in claimed.columns)
-         .select(LABELS.names())],
+        [
+            answers.select(LABELS.names()),
+            claimed.with_columns(e for n, e in blank.items() if n not in claimed.columns).select(
+                LABELS.names()
+            ),
+        ],
         how="vertical_relaxed",
-    )  # fmt: skip
+    )
     return both.with_columns(
         pl.lit(about).alias("attribute"), pl.lit("ok").cast(STATUS).alias("status")
     ).select(pl.col(name).cast(kind) for name, kind in LABELS.items())

@@ -54,8 +54,18 @@ def ready(
         raise TableError(
             f"{raw.name}: item {row['item']!r} compares {row['system_a']!r} with itself"
         )
-    names = ["item", "system_a", "system_b", "shown_first", "rater", "run", "attribute", "score",
-             "length", "cluster"]  # fmt: skip
+    names = [
+        "item",
+        "system_a",
+        "system_b",
+        "shown_first",
+        "rater",
+        "run",
+        "attribute",
+        "score",
+        "length",
+        "cluster",
+    ]
     people = people_of(raters, reference, raw.name, column)
     kept = table.filter(pl.col("item").is_not_null() & pl.col("rater").is_not_null())
     # Who compares a pair in both directions was asked in both orders: a row names the first first.
@@ -66,7 +76,9 @@ def ready(
     first = pl.coalesce("shown_first", declared, shown).alias("shown_first")
     kept = kept.with_columns(first)
     return ReadJudgements(
-        people, preferences=kept.select(names), reason=reason,
+        people,
+        preferences=kept.select(names),
+        reason=reason,
         order=(read.first or "") if shows_order else "drawn",
         parts={} if order is None else {order: "order shown"},
-    )  # fmt: skip
+    )

@@ -141,8 +141,11 @@ def _side(
     raise QuestionError(
         f"{raw.name}: {column!r} holds probabilities; of what: that {sides[0]!r} (a) is preferred, "
         f"or {sides[1]!r} (b)?" + (" (said is the winner that the row names)" if of_row else ""),
-        "claims", choices, f'claims = "{choices[0]}"', likely=False,
-    )  # fmt: skip
+        "claims",
+        choices,
+        f'claims = "{choices[0]}"',
+        likely=False,
+    )
 
 
 def _way(frame: pl.DataFrame, people: Sequence[str], share: pl.Series) -> str:
@@ -192,12 +195,10 @@ def with_side_claims(
     silent = claimed.filter(~pl.col("rater").is_in(table["rater"].unique().to_list()))
     shown = table.select(*_PAIR, "shown_first").unique(_PAIR, keep="first", maintain_order=True)
     silent = silent.drop("shown_first").join(shown, on=_PAIR, how="left", nulls_equal=True)
-    preferred = silent.with_columns(
-        (pl.col("probability") - 0.5).sign().alias("score")
-    ).select(
+    preferred = silent.with_columns((pl.col("probability") - 0.5).sign().alias("score")).select(
         pl.lit(None, kind).alias(name) if name not in silent.columns else pl.col(name).cast(kind)
         for name, kind in table.schema.items()
-    )  # fmt: skip
+    )
     people = table.filter(pl.col("rater").is_in(list(found.people)), pl.col("score") != 0)
     about = pl.col("attribute") + " (probability)"
     rows = [
@@ -236,12 +237,15 @@ def _ties_note(said: pl.DataFrame, where: str) -> tuple[Finding, ...]:
         return ()
     shown = [f"{rater} ({count:,})" for rater, count in ties.iter_rows()]
     note = finding(
-        "ties_claim_nothing", "note", where, shown,
+        "ties_claim_nothing",
+        "note",
+        where,
+        shown,
         f"{listed(shown)} says ties: how sure it is of one says of neither side how probable it "
         "is to be preferred.",
         "They count as unanswered for its probability (COVER). A column of the probability that a "
         "is preferred says it of ties as well.",
-    )  # fmt: skip
+    )
     return (note,)
 
 

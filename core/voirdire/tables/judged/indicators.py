@@ -74,8 +74,11 @@ def _ask_about_indicators(
     raise QuestionError(
         f"{raw.name}: {listed(labels, 6)} are columns of 0 and 1; are they the labels of one set, "
         f"any number of which a unit may have, or yes/no questions of their own?",
-        "kind", ("label set", "score"), 'kind = "label set"', likely=False,
-    )  # fmt: skip
+        "kind",
+        ("label set", "score"),
+        'kind = "label set"',
+        likely=False,
+    )
 
 
 def _grid(columns: Sequence[str]) -> dict[str, dict[str, str]] | None:
@@ -108,10 +111,11 @@ def _gathered(
     for name, labels in grid.items():
         bits = raw.frame.select(pl.col(c).cast(pl.Float64, strict=False) for c in labels)
         cells = [
-            None if None in row
+            None
+            if None in row
             else json.dumps([label for label, bit in zip(labels.values(), row, strict=True) if bit])
             for row in bits.iter_rows()
-        ]  # fmt: skip
+        ]
         block = base.with_columns(pl.Series("labels", cells, pl.String))
         blocks.append(block if rater else block.with_columns(pl.lit(name).alias("rater")))
     if "item" not in base.columns and find("item", base.columns, read.item, raw.name) is None:

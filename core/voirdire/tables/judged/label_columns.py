@@ -25,9 +25,24 @@ if TYPE_CHECKING:
 
 #: Words of headers over labels, without case and signs.
 HEADS = frozenset(
-    ("label", "labels", "class", "category", "annotation", "intent", "choice", "verdict", "tag",
-     "tags", "topic", "relation", "emotion", "sentiment", "stance")
-)  # fmt: skip
+    (
+        "label",
+        "labels",
+        "class",
+        "category",
+        "annotation",
+        "intent",
+        "choice",
+        "verdict",
+        "tag",
+        "tags",
+        "topic",
+        "relation",
+        "emotion",
+        "sentiment",
+        "stance",
+    )
+)
 
 
 #: Heads over numbers that are codes of classes and never grades.
@@ -165,9 +180,12 @@ def alike(one: LabelColumn, other: LabelColumn) -> bool:
 
 
 def ask_about_codes(
-    raw: RawTable, read: TableKeys, free: Sequence[str], rater: str | None,
+    raw: RawTable,
+    read: TableKeys,
+    free: Sequence[str],
+    rater: str | None,
     reference: Sequence[str] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Raise where numbers may be codes of classes and no grades: whole ones under headers that
     speak of labels, and those of raters that no scale has, such as 1.1, 1.2, 2.1 and 2.2.
     """
@@ -183,8 +201,11 @@ def ask_about_codes(
         raise QuestionError(
             f"{raw.name}: {listed(uneven)} {hold} {listed(levels)}, numbers at uneven distances; "
             f"are they codes of classes, or grades of which more is more?",
-            "kind", ("label", "score"), 'kind = "label"', likely=False,
-        )  # fmt: skip
+            "kind",
+            ("label", "score"),
+            'kind = "label"',
+            likely=False,
+        )
     every = [c for c in free if _are_codes(raw.frame[c])]
     coded = [c for c in every if _speaks_of_labels(c)]
     if not (len(coded) == 1 if rater is not None else len(coded) > 1):
@@ -196,8 +217,11 @@ def ask_about_codes(
         raise QuestionError(
             f"{raw.name}: {listed(coded)} holds whole numbers; are they classes, or grades of "
             f"which more is more?",
-            "kind", ("label", "score"), 'kind = "label"', likely=False,
-        )  # fmt: skip
+            "kind",
+            ("label", "score"),
+            'kind = "label"',
+            likely=False,
+        )
 
 
 def _like_classes(raw: RawTable, coded: Sequence[str]) -> list[str]:
@@ -225,9 +249,10 @@ def check_names_beside_codes(raw: RawTable, free: Sequence[str], rater: str) -> 
         ).filter(pl.col("cell") != "")
         coded = pl.col("cell").cast(pl.Float64, strict=False).is_not_null()
         said = cells.group_by("rater", maintain_order=True).agg(
-            coded.all().alias("codes"), coded.any().alias("some"),
+            coded.all().alias("codes"),
+            coded.any().alias("some"),
             pl.col("cell").unique(maintain_order=True).alias("words"),
-        )  # fmt: skip
+        )
         names, codes = said.filter(~pl.col("some")), said.filter("codes")
         if names.height and codes.height:
             first, other = names.row(0, named=True), codes.row(0, named=True)

@@ -67,10 +67,13 @@ def read_objects(raw: RawTable, read: TableKeys, reference: Sequence[str]) -> Re
     if not answers:
         return None
     told = raw.frame.with_columns(
-        pl.Series(name, [_word(cell, answer) for cell, answer in zip(raw.frame[name], each,
-                                                                      strict=True)], pl.String)
+        pl.Series(
+            name,
+            [_word(cell, answer) for cell, answer in zip(raw.frame[name], each, strict=True)],
+            pl.String,
+        )
         for name, each in answers.items()
-    )  # fmt: skip
+    )
     plain = replace(raw, frame=told)
     # Words of yes and no are labels where a probability of them stands next to.
     as_labels = without_columns(read).model_copy(update={"kind": "label"})
@@ -171,8 +174,14 @@ def _answer_in(given: Any) -> _Answer | None:
     if not isinstance(given, dict):
         return None
     plain = {plain_word(str(key)): value for key, value in given.items()}
-    label = next((str(value) for key, value in plain.items()
-                  if key in _GIVEN and isinstance(value, str | int | bool)), None)  # fmt: skip
+    label = next(
+        (
+            str(value)
+            for key, value in plain.items()
+            if key in _GIVEN and isinstance(value, str | int | bool)
+        ),
+        None,
+    )
     spread = next((value for key, value in plain.items() if key in DISTRIBUTIONS), None)
     single = next((value for key, value in plain.items() if key in SINGLE), None)
     if spread is None and single is None and label is None:

@@ -87,20 +87,30 @@ def first_in(
         raise QuestionError(
             f"{raw.name}: {column!r} says {listed(strange, 4)}, which names neither {sides[0]!r} "
             f"nor {sides[1]!r}; who was shown first?",
-            "first", ("unknown", "drawn", "a", "b"), 'first = "unknown"', likely=False,
-        )  # fmt: skip
+            "first",
+            ("unknown", "drawn", "a", "b"),
+            'first = "unknown"',
+            likely=False,
+        )
     ahead = pl.Series([places.get(cell) if cell else None for cell in cells], dtype=pl.Float64)
     table = pl.DataFrame({"cell": cells, "ahead": ahead, "one": one, "other": other})
     return table.select(
-        pl.when(pl.col("cell").is_in(list(names))).then("cell")
-        .when(pl.col("ahead") > 0).then("one").when(pl.col("ahead") < 0).then("other")
-    ).to_series()  # fmt: skip
+        pl.when(pl.col("cell").is_in(list(names)))
+        .then("cell")
+        .when(pl.col("ahead") > 0)
+        .then("one")
+        .when(pl.col("ahead") < 0)
+        .then("other")
+    ).to_series()
 
 
 def ask_about_order(
-    raw: RawTable, frame: pl.DataFrame, read: TableKeys, sides: tuple[str, str],
+    raw: RawTable,
+    frame: pl.DataFrame,
+    read: TableKeys,
+    sides: tuple[str, str],
     used: tuple[str | None, ...],
-) -> None:  # fmt: skip
+) -> None:
     """Raise where a column that holds nobody's judgements may say who was shown first.
 
     Where none may, nothing is asked: whatever rests on it is then not tested, and says so. The
@@ -120,8 +130,10 @@ def ask_about_order(
             f"{raw.name}: does {able[0]!r} say which of {sides[0]!r} and {sides[1]!r} was shown "
             f"first? A judge may lean to it: drawn says that the order was drawn each time and not "
             f"recorded, unknown that nobody knows.",
-            "first", (*able, "unknown", "drawn", "a", "b"), f"first = {json.dumps(able[0])}",
-        )  # fmt: skip
+            "first",
+            (*able, "unknown", "drawn", "a", "b"),
+            f"first = {json.dumps(able[0])}",
+        )
 
 
 def may_say_order(frame: pl.DataFrame, column: str, sides: tuple[str, str]) -> bool:

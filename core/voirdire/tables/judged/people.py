@@ -107,19 +107,24 @@ def made_of_others(
         rest = tuple(one for one in people if one != name)
         if same == own.height and (gold or own.height >= _MADE_OF):
             note = finding(
-                "raters_derived", "serious", where, [name],
+                "raters_derived",
+                "serious",
+                where,
+                [name],
                 f"{name!r} says what most of {listed(list(rest))} do, on all of {own.height} units "
                 "on which they differ: it is no further person, and was left out.",
                 "Name it by --reference where it is one.",
-            )  # fmt: skip
+            )
             return rest, note
         if gold or same == own.height:
             raise QuestionError(
                 f"{where}: {name!r} may hold what was agreed on after {listed(list(rest))} had "
                 "labelled, and is then no further person; who is the reference?",
-                "reference", (", ".join(rest), name), f"reference = {json.dumps(list(rest))}",
+                "reference",
+                (", ".join(rest), name),
+                f"reference = {json.dumps(list(rest))}",
                 likely=False,
-            )  # fmt: skip
+            )
     return tuple(people), None
 
 

@@ -52,10 +52,12 @@ def read_rankings(
             (str(at if key is None else key), name, _order(cell))
             for name in ordered
             for at, key, cell in zip(
-                raw.numbers(), frame[item] if item else [None] * frame.height, frame[name],
+                raw.numbers(),
+                frame[item] if item else [None] * frame.height,
+                frame[name],
                 strict=True,
             )
-        ]  # fmt: skip
+        ]
     elif rater is None:
         rows = _ranks_by_column(raw, read, item)
     elif item is None:
@@ -83,18 +85,27 @@ def read_rankings(
         for (place, a), (other, b) in combinations(
             [(place, name) for place, tied in enumerate(order) for name in tied], 2
         )
-    ]  # fmt: skip
+    ]
     if not made:
         return None
     table = pl.DataFrame(
         made, schema=["item", "system_a", "system_b", "rater", "score"], orient="row"
     ).with_columns(
-        pl.lit(None, pl.String).alias("shown_first"), pl.lit(1, pl.Int32).alias("run"),
+        pl.lit(None, pl.String).alias("shown_first"),
+        pl.lit(1, pl.Int32).alias("run"),
         pl.lit(read.about or "preference").alias("attribute"),
-        pl.lit(None, pl.Float64).alias("length"), pl.col("item").alias("cluster"),
-    )  # fmt: skip
-    return ready(table, raw, read, reference, "systems are ranked on each item: pairs of "
-                 "them, resampled by item", rater, shows_order=False)  # fmt: skip
+        pl.lit(None, pl.Float64).alias("length"),
+        pl.col("item").alias("cluster"),
+    )
+    return ready(
+        table,
+        raw,
+        read,
+        reference,
+        "systems are ranked on each item: pairs of them, resampled by item",
+        rater,
+        shows_order=False,
+    )
 
 
 def _orders(raw: RawTable, column: str) -> bool:

@@ -47,8 +47,10 @@ def raters_among(
         raise QuestionError(
             f"{raw.name}: who judged is not said, and {plural(len(others), 'column')} may be a "
             f"judge's: {listed(others)}.",
-            "judge", (every, likely), f"judge = {json.dumps(others)}",
-        )  # fmt: skip
+            "judge",
+            (every, likely),
+            f"judge = {json.dumps(others)}",
+        )
     return [c for c in columns if c in people or c in (called or others)]
 
 
@@ -58,10 +60,13 @@ def unread_note(raw: RawTable, columns: Sequence[str], kept: Sequence[str]) -> t
     if not left:
         return ()
     note = finding(
-        "columns_unread", "note", raw.name, left,
+        "columns_unread",
+        "note",
+        raw.name,
+        left,
         f"{plural(len(left), 'column')} with words of the raters not read: {listed(left)}.",
         "No name says that a rater speaks there; name it by --judge if one does.",
-    )  # fmt: skip
+    )
     return (note,)
 
 

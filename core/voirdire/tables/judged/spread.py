@@ -93,17 +93,21 @@ def with_votes_apart(raw: RawTable) -> RawTable:
         name = column.rstrip("s") if kind_of(column.rstrip("s")) == "human" else "human"
         apart = [
             pl.Series(
-                f"{name} {k + 1}", [one[k] if one and k < len(one) else None for one in lists],
+                f"{name} {k + 1}",
+                [one[k] if one and k < len(one) else None for one in lists],
                 pl.String,
             )
             for k in range(size)
-        ]  # fmt: skip
+        ]
         note = finding(
-            "votes_apart", "note", raw.name, [column],
+            "votes_apart",
+            "note",
+            raw.name,
+            [column],
             f"{column!r} holds lists that name a label twice: {size} people's labels, each place "
             "of a list one person's.",
             "Where places are not always the same persons', what is said of one of them is not.",
-        )  # fmt: skip
+        )
         raw = _with_columns(raw, {column: apart}, [column], note)
     return raw
 
@@ -121,9 +125,12 @@ def _with_columns(
     frame = pl.DataFrame(columns)
     heads = {c: raw.headers.get(c, c) for c in frame.columns}
     return replace(
-        raw, frame=frame, headers=heads, nested=raw.nested - set(gone),
+        raw,
+        frame=frame,
+        headers=heads,
+        nested=raw.nested - set(gone),
         findings=(*raw.findings, *notes),
-    )  # fmt: skip
+    )
 
 
 def _is_bit(column: pl.Series) -> bool:

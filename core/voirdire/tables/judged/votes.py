@@ -65,15 +65,20 @@ def with_votes(read: ReadJudgements, where: str) -> ReadJudgements:
             questions.append(replace(claimed, attribute=name))
     note = votes_note(where, voting["rater"].unique(maintain_order=True).to_list())
     return replace(
-        read, labels=pl.concat(blocks), questions=tuple(questions),
+        read,
+        labels=pl.concat(blocks),
+        questions=tuple(questions),
         findings=(*read.findings, note),
-    )  # fmt: skip
+    )
 
 
 def votes_note(where: str, judges: Sequence[str]) -> Finding:
     """What the probabilities of these judges are."""
     return finding(
-        "votes_as_probabilities", "note", where, judges,
+        "votes_as_probabilities",
+        "note",
+        where,
+        judges,
         f"The probabilities of {listed(list(judges))} are shares of runs that give a label.",
         "So it was asked for. A model may say the same in every run and err all the same.",
-    )  # fmt: skip
+    )

@@ -34,9 +34,11 @@ _SIGNS = {">": 1.0, ">>": 2.0, "<": -1.0, "<<": -2.0}
 
 
 def says_who(
-    column: pl.Series, frame: pl.DataFrame, sides: tuple[str, str],
+    column: pl.Series,
+    frame: pl.DataFrame,
+    sides: tuple[str, str],
     said: Mapping[str, object] | None = None,
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether cells name one of two, or a tie: by place, by name, by a number about 0, or by a word
     of which somebody `said` what it means.
     """
@@ -50,9 +52,10 @@ def says_who(
         return bool(graded) or _is_one_to_two(column)
     names = {*frame[sides[0]].cast(pl.String), *frame[sides[1]].cast(pl.String), *(said or ())}
     known = sum(
-        count for text, count in zip(cells.texts, cells.counts, strict=True)
+        count
+        for text, count in zip(cells.texts, cells.counts, strict=True)
         if place_of(text) is not None or text in names
-    )  # fmt: skip
+    )
     return known >= 0.9 * cells.total
 
 
@@ -129,8 +132,10 @@ def declared_words(
         raise QuestionError(
             f"{raw.name}: {column!r} says which of {compared.first!r} and {compared.second!r} is "
             f"better; what does {shown} say? 1 is the first, -1 the second, 0 a tie.",
-            "words", (as_option(tied), as_option(lost)), as_line(tied),
-        )  # fmt: skip
+            "words",
+            (as_option(tied), as_option(lost)),
+            as_line(tied),
+        )
     return said
 
 
@@ -157,8 +162,11 @@ def ask_about_outcomes(raw: RawTable, read: TableKeys, reference: Sequence[str])
             f"{raw.name}: {first!r} and {second!r} name two systems that are compared, and "
             f"{column!r} says {listed(unknown)}; which of both words favours {first!r}? The first "
             f"choice says {unknown[0]!r}.",
-            "words", (as_option(ahead), as_option(other)), as_line(ahead), likely=False,
-        )  # fmt: skip
+            "words",
+            (as_option(ahead), as_option(other)),
+            as_line(ahead),
+            likely=False,
+        )
 
 
 def ask_about_signs(raw: RawTable, read: TableKeys, column: str, sides: tuple[str, str]) -> None:
@@ -179,8 +187,10 @@ def ask_about_signs(raw: RawTable, read: TableKeys, column: str, sides: tuple[st
         f"{raw.name}: {column!r} says {listed(signs)} between {sides[0]!r} and {sides[1]!r}; is "
         f"'>' *the first is better*, or an arrow that points to the better one? The first choice "
         f"says that the first is better.",
-        "words", (as_option(better), as_option(arrow)), as_line(better),
-    )  # fmt: skip
+        "words",
+        (as_option(better), as_option(arrow)),
+        as_line(better),
+    )
 
 
 def _ask_about_grades(
@@ -209,8 +219,11 @@ def _ask_about_grades(
         f"{raw.name}: {column!r} grades {compared.first!r} against {compared.second!r} from "
         f"{grades[0]:g} to {grades[-1]:g}; which of both does {grades[-1]:g} favour? The first "
         f"choice says {favoured!r}.",
-        "words", (as_option(one), as_option(other)), as_line(one), likely=False,
-    )  # fmt: skip
+        "words",
+        (as_option(one), as_option(other)),
+        as_line(one),
+        likely=False,
+    )
 
 
 def _ask_about_places(
@@ -227,8 +240,10 @@ def _ask_about_places(
     raise QuestionError(
         f"{raw.name}: {column!r} says {listed(list(map(str, places)))} of {compared.first!r} and "
         f"{compared.second!r}; is 1 the first and 2 the second{tie}?",
-        "words", (as_option(ahead), as_option(other)), as_line(ahead),
-    )  # fmt: skip
+        "words",
+        (as_option(ahead), as_option(other)),
+        as_line(ahead),
+    )
 
 
 def with_scores(
@@ -255,11 +270,18 @@ def with_scores(
         list(places), list(places.values()), default=None, return_dtype=pl.Float64
     )
     # Rows from before 2024 name the winner by its name.
-    return base.with_columns(cells.alias("_cell"), score.alias("score")).with_columns(
-        pl.when(pl.col("_cell") == pl.col("system_a")).then(1.0)
-        .when(pl.col("_cell") == pl.col("system_b")).then(-1.0)
-        .otherwise("score").alias("score")
-    ).drop("_cell")  # fmt: skip
+    return (
+        base.with_columns(cells.alias("_cell"), score.alias("score"))
+        .with_columns(
+            pl.when(pl.col("_cell") == pl.col("system_a"))
+            .then(1.0)
+            .when(pl.col("_cell") == pl.col("system_b"))
+            .then(-1.0)
+            .otherwise("score")
+            .alias("score")
+        )
+        .drop("_cell")
+    )
 
 
 def _is_grade(word: str) -> bool:

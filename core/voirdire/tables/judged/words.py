@@ -65,9 +65,7 @@ def judgements_of(
         said = _said(block, sets=sets[attribute])
         question = _question(attribute, said, people, read, where, sets=sets[attribute])
         questions.append(question)
-        notes += [
-            *_folded(question, where), *_off_the_list(question, said, people, read, where)
-        ]  # fmt: skip
+        notes += [*_folded(question, where), *_off_the_list(question, said, people, read, where)]
         blocks.append(_with_labels(block, question, people, read, where))
     rows = pl.concat(blocks).select(pl.col(name).cast(kind) for name, kind in LABELS.items())
     if not reference and len(questions) == 1 and not questions[0].sets:
@@ -159,8 +157,11 @@ def _ask_about_no_label(
             f"{where}: people say {_times(often, odd)} of {attribute}, whose cells are sets of "
             f"labels; does that say that no label applies, or is it missing? (Where it is a label "
             f"itself, name all by --labels.)",
-            "empty", ("none", "missing"), 'empty = "none"', likely=False,
-        )  # fmt: skip
+            "empty",
+            ("none", "missing"),
+            'empty = "none"',
+            likely=False,
+        )
 
 
 def is_odd(word: str) -> bool:
@@ -189,8 +190,11 @@ def _label_or_not(
     return QuestionError(
         f"{where}: people say {shown} of {attribute}; is that a label, or no answer? Name the "
         f"labels; other words are missing.",
-        "labels", tuple(lists), f"labels = [{line}]", likely=False,
-    )  # fmt: skip
+        "labels",
+        tuple(lists),
+        f"labels = [{line}]",
+        likely=False,
+    )
 
 
 def _times(often: Sequence[str], odd: Mapping[str, int]) -> str:
@@ -223,12 +227,15 @@ def _folded(question: LabelQuestion, where: str) -> list[Finding]:
     pairs = [f"{word!r} as {label!r}" for word, label in question.folded.items()]
     return [
         finding(
-            "labels_folded", "note", where, pairs,
+            "labels_folded",
+            "note",
+            where,
+            pairs,
             f"{plural(len(pairs), 'spelling')} of {question.attribute} "
             f"{'was' if len(pairs) == 1 else 'were'} read as another label: {listed(pairs, 5)}.",
             "If these are labels of their own, call them by words that differ.",
         )
-    ]  # fmt: skip
+    ]
 
 
 def _off_the_list(
@@ -259,14 +266,17 @@ def _off_the_list(
             shown = [f"{word!r} ({n:,})" for word, n in off.most_common()]
             found.append(
                 finding(
-                    "words_off_the_list", "serious", where, [f"{rater}: {one}" for one in shown],
+                    "words_off_the_list",
+                    "serious",
+                    where,
+                    [f"{rater}: {one}" for one in shown],
                     f"{rater} says {listed([word for word, _ in off.most_common()], 5)} of "
                     f"{question.attribute}, {plural(off.total(), 'time')}: no label of the list.",
                     f"{_what_becomes_of(off, spared=question.sets or rater in people)} Name all "
                     "labels by --labels where they are labels.",
                     count=off.total(),
                 )
-            )  # fmt: skip
+            )
     return found
 
 
@@ -310,16 +320,23 @@ def _with_labels(
     said = [text for text in distinct if text is not None and not is_odd(str(text))]
     wrong = ~blank & ~pl.col("rater").is_in(list(people)) & pl.col("cell").is_in(said)
     joined = joined.with_columns(
-        pl.when(pl.col("labels").is_null() & wrong & (not question.sets)).then([])
-        .otherwise("labels").cast(LABELS["labels"]).alias("labels"),
+        pl.when(pl.col("labels").is_null() & wrong & (not question.sets))
+        .then([])
+        .otherwise("labels")
+        .cast(LABELS["labels"])
+        .alias("labels"),
         off=pl.col("labels").is_null(),
-    )  # fmt: skip
+    )
     return joined.with_columns(
-        pl.when(~pl.col("off")).then(pl.lit("ok"))
-        .when(blank).then(pl.lit("blank")).otherwise(pl.lit("out_of_scale"))
-        .cast(STATUS).alias("status"),
+        pl.when(~pl.col("off"))
+        .then(pl.lit("ok"))
+        .when(blank)
+        .then(pl.lit("blank"))
+        .otherwise(pl.lit("out_of_scale"))
+        .cast(STATUS)
+        .alias("status"),
         pl.lit(None, pl.Float64).alias("probability"),
-    )  # fmt: skip
+    )
 
 
 def _says_none(cell: str, read: TableKeys) -> bool:
@@ -356,5 +373,8 @@ def _empty_sets(
     raise QuestionError(
         f"{where}: {plural(empty, 'cell')} of label sets {'is' if empty == 1 else 'are'} empty; "
         f"does that say that no label applies, or is it missing?",
-        "empty", ("none", "missing"), 'empty = "none"', likely=False,
-    )  # fmt: skip
+        "empty",
+        ("none", "missing"),
+        'empty = "none"',
+        likely=False,
+    )

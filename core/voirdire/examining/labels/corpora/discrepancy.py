@@ -143,10 +143,17 @@ def mmd_pairings(
     values = 2 - 2 * np.exp(-gamma * gaps)
     reason = "zero_expected_disagreement" if math.isnan(gamma) else None
     made = [
-        Estimate(name, float(value), n=len(x) + len(y), k=2, left_out=lost, reason=reason,
-                 details={"gamma": gamma, "pairs": len(pairs)})
+        Estimate(
+            name,
+            float(value),
+            n=len(x) + len(y),
+            k=2,
+            left_out=lost,
+            reason=reason,
+            details={"gamma": gamma, "pairs": len(pairs)},
+        )
         for name, value in zip(names, (values.mean(), np.median(values)), strict=True)
-    ]  # fmt: skip
+    ]
     return made[0], made[1]
 
 

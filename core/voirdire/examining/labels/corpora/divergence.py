@@ -143,8 +143,9 @@ def _shares(
 def _divergence(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
     """In nats; an n-gram that one side lacks adds nothing to that side's part."""
     middle = (p + q) / 2
-    parts = [side * np.log(side / middle, out=np.zeros_like(side), where=side > 0)
-             for side in (p, q)]  # fmt: skip
+    parts = [
+        side * np.log(side / middle, out=np.zeros_like(side), where=side > 0) for side in (p, q)
+    ]
     return float((parts[0] + parts[1]).sum() / 2)
 
 

@@ -215,8 +215,9 @@ def _refusals(
     rates = LabelRates.of(bits, humans)
     made: dict[str, Component] = {}
     for name, (jackknifed, between) in (
-        ("RECALL", rates.recall()), ("PRECISION", rates.precision()),
-    ):  # fmt: skip
+        ("RECALL", rates.recall()),
+        ("PRECISION", rates.precision()),
+    ):
         margin = max(FAR_BELOW, between)
         part = inside(f"{name}1", jackknifed, margin, many=2 * len(case.labels))
         # Above a human's is no fault.
@@ -270,10 +271,18 @@ def vouched_for(found: OfLabels) -> Component:
     out = [label for label, _ in left]
     counted = [f"{label} ({given:,} items)" for label, given in left]
     return Component(
-        "VOUCHED", state, share, share, share, VOUCHED, p=_largest_needed(found, weights),
-        at=tuple(out), count=int(found.vouched.sum()), not_shown=tuple(counted),
+        "VOUCHED",
+        state,
+        share,
+        share,
+        share,
+        VOUCHED,
+        p=_largest_needed(found, weights),
+        at=tuple(out),
+        count=int(found.vouched.sum()),
+        not_shown=tuple(counted),
         reason="looks bad" if bad.any() and share >= VOUCHED else "",
-    )  # fmt: skip
+    )
 
 
 def looks_bad(found: OfLabels) -> NDArray[np.bool_]:
@@ -316,9 +325,17 @@ def differing(case: Case, panel: ResponsePanel, humans: Sequence[int]) -> Compon
     state: State = "yes" if low > 0 else "no" if high < 0 else "open"
     p = float(above_t(found.excess / found.error, found.df)) if found.error > 0 else 1.0
     return Component(
-        "DIV", state, found.kept, margin=floor, se=found.error, df=found.df, p=p,
-        judge=found.judge, human=found.human, count=found.count,
-    )  # fmt: skip
+        "DIV",
+        state,
+        found.kept,
+        margin=floor,
+        se=found.error,
+        df=found.df,
+        p=p,
+        judge=found.judge,
+        human=found.human,
+        count=found.count,
+    )
 
 
 def subgroup_shares(

@@ -160,6 +160,12 @@ def of_one_label(case: Case, label: str) -> Case:
     share = float(humans[there] @ weight / weight.sum()) if there.any() else 0.0
     width = max(2 * float(np.sqrt(share * (1 - share))), 1e-6)
     return replace(
-        case, scores=bits(case.scores), humans=humans, width=width, kind="score", labels=(),
-        table=None, gate=None,
-    )  # fmt: skip
+        case,
+        scores=bits(case.scores),
+        humans=humans,
+        width=width,
+        kind="score",
+        labels=(),
+        table=None,
+        gate=None,
+    )

@@ -111,8 +111,9 @@ def _shared(panel: ComparisonPanel, margins: Margins) -> list[Component]:
     share = float(found.reliability.value)
     item = above("ITEM", found.beyond, 0.0)
     return [
-        humans, replace(item, margin=comparisons.TIMES, judge=found.worth, human=share),
-    ]  # fmt: skip
+        humans,
+        replace(item, margin=comparisons.TIMES, judge=found.worth, human=share),
+    ]
 
 
 def _position(panel: ComparisonPanel, *, drawn: bool) -> Component:
@@ -170,10 +171,18 @@ def _reverse(
     p = np.minimum(above_t((2 * margin - dh) / np.maximum(apart.se, 1e-12), df), 1.0)
     p = np.minimum(p, above_t(dj / np.maximum(own.se, 1e-12), df)) * 2
     return Component(
-        "REVERSE", state, float(turned.sum()), margin=margin, se=0.0, df=df,
-        p=float(min(p.max(), 1.0)), at=() if state == "yes" else pair[:: int(sign[worst])],
-        judge=float(dj[worst]), human=float(dh[worst]), count=int(turned.sum()),
-    )  # fmt: skip
+        "REVERSE",
+        state,
+        float(turned.sum()),
+        margin=margin,
+        se=0.0,
+        df=df,
+        p=float(min(p.max(), 1.0)),
+        at=() if state == "yes" else pair[:: int(sign[worst])],
+        judge=float(dj[worst]),
+        human=float(dh[worst]),
+        count=int(turned.sum()),
+    )
 
 
 def _family(panel: ComparisonPanel) -> list[Component]:
@@ -264,11 +273,18 @@ def _everywhere(
     group, found = min(unfollowed.items(), key=lambda one: one[1].judge)
     return [
         replace(
-            made[0], state="open", estimate=math.tanh(found.judge), low=math.nan, high=math.nan,
-            margin=math.tanh(found.human / LESS_THAN_HUMAN), se=math.nan, df=math.nan, at=(group,),
+            made[0],
+            state="open",
+            estimate=math.tanh(found.judge),
+            low=math.nan,
+            high=math.nan,
+            margin=math.tanh(found.human / LESS_THAN_HUMAN),
+            se=math.nan,
+            df=math.nan,
+            at=(group,),
             reason="follows less",
         )
-    ]  # fmt: skip
+    ]
 
 
 #: Errors of Fisher's z by which reading in a group lies below that of all where it looks absent.
@@ -285,10 +301,12 @@ def _unfollowed(
     """The systems in whose comparisons it follows people far less than another human does."""
     found = {name: comparisons_followed(panel, here) for name, here in groups}
     return {
-        name: one for name, one in found.items()
-        if one is not None and one.judge < one.human / LESS_THAN_HUMAN
+        name: one
+        for name, one in found.items()
+        if one is not None
+        and one.judge < one.human / LESS_THAN_HUMAN
         and one.judge < one.human - ERRORS_LESS / math.sqrt(max(one.n - 3, 1))
-    }  # fmt: skip
+    }
 
 
 def reads_everywhere(
@@ -316,8 +334,15 @@ def reads_everywhere(
     _, _, group, found, state = min(rows, key=lambda row: row[:2])
     return [
         Component(
-            name, state, float(found.value), float(found.bound(1 - SURE_YES)),
-            float(found.bound(SURE_YES)), math.tanh(z) / 3, float(found.se), float(found.df), 0.0,
+            name,
+            state,
+            float(found.value),
+            float(found.bound(1 - SURE_YES)),
+            float(found.bound(SURE_YES)),
+            math.tanh(z) / 3,
+            float(found.se),
+            float(found.df),
+            0.0,
             at=(group,),
         )
-    ]  # fmt: skip
+    ]

@@ -129,8 +129,15 @@ class ComparedGround(Ground):
         case = self.case
         pairs = np.char.add(np.char.add(case.compared.a, " / "), case.compared.b)
         scored = Case(
-            case.judge, case.attribute, case.reference, case.scores, case.humans,
-            case.groups(), case.width,
-            systems=pairs, clusters=case.clusters, asked=case.asked,
-        )  # fmt: skip
+            case.judge,
+            case.attribute,
+            case.reference,
+            case.scores,
+            case.humans,
+            case.groups(),
+            case.width,
+            systems=pairs,
+            clusters=case.clusters,
+            asked=case.asked,
+        )
         return scored, scored.panel()

@@ -106,9 +106,18 @@ def top(panel: ProbabilityPanel, threshold: float, target: float, side: Side) ->
     state: State = "yes" if p <= 1 - SURE_YES else "no" if found.as_bad <= 1 - SURE_NO else "open"
     reach = quantile(SURE_YES, df) * found.error
     return Component(
-        "TOP", state, found.right, found.right - reach, found.right + reach, target, found.error,
-        df, p, at=at, **facts,
-    )  # fmt: skip
+        "TOP",
+        state,
+        found.right,
+        found.right - reach,
+        found.right + reach,
+        target,
+        found.error,
+        df,
+        p,
+        at=at,
+        **facts,
+    )
 
 
 def _homogeneous(panel: ProbabilityPanel) -> Component | None:
@@ -120,9 +129,15 @@ def _homogeneous(panel: ProbabilityPanel) -> Component | None:
     state: State = "open" if found.q > limit and found.tau > SPREAD else "yes"
     worst = int(np.nanargmax(np.abs(found.biases)))
     return Component(
-        "HOM", state, found.tau, margin=SPREAD, df=found.df, p=0.0, at=(str(panel.systems[worst]),),
+        "HOM",
+        state,
+        found.tau,
+        margin=SPREAD,
+        df=found.df,
+        p=0.0,
+        at=(str(panel.systems[worst]),),
         judge=float(found.biases[worst]),
-    )  # fmt: skip
+    )
 
 
 def _tail(panel: ProbabilityPanel, side: Side) -> Component | None:
@@ -133,9 +148,17 @@ def _tail(panel: ProbabilityPanel, side: Side) -> Component | None:
     reach = quantile(SURE_NO, found.df) * found.se
     state: State = "no" if found.at - reach > 0 else "open" if found.at > 0 else "yes"
     return Component(
-        "CTAIL", state, found.at, found.at - reach, found.at + reach, 0.0, found.se, found.df, 0.0,
+        "CTAIL",
+        state,
+        found.at,
+        found.at - reach,
+        found.at + reach,
+        0.0,
+        found.se,
+        found.df,
+        0.0,
         at=(side,),
-    )  # fmt: skip
+    )
 
 
 def _apart(
@@ -157,9 +180,12 @@ def _apart(
         )
         state: State = "no" if large.state == "no" or unsure else "yes"
         part = replace(
-            large, state=state, p=0.0, at=(str(name),),
+            large,
+            state=state,
+            p=0.0,
+            at=(str(name),),
             judge=math.nan if slope is None else float(slope.at),
-        )  # fmt: skip
+        )
         if worst is None or (part.state == "no" and worst.state != "no"):
             worst = part
     return worst

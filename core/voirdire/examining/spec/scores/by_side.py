@@ -71,9 +71,19 @@ def rate(
     state: State = "yes" if low >= least else "no" if surely[1] < least else "open"
     df = min(float(one.df) for one, _ in found)
     return Component(
-        name, state, value, low, high, least, (high - low) / (2 * quantile(SURE_YES, df)), df,
-        0.0 if state == "yes" else 1.0, judge=value, count=sum(n for _, n in found), times=math.inf,
-    )  # fmt: skip
+        name,
+        state,
+        value,
+        low,
+        high,
+        least,
+        (high - low) / (2 * quantile(SURE_YES, df)),
+        df,
+        0.0 if state == "yes" else 1.0,
+        judge=value,
+        count=sum(n for _, n in found),
+        times=math.inf,
+    )
 
 
 def _interval(one: Jackknifed, n: int, sure: float) -> tuple[float, float]:

@@ -116,9 +116,13 @@ def repeating_humans(case: Case) -> tuple[Copied, ...]:
         kept, by = sorted(pair, key=lambda k: -case.size(~np.isnan(case.humans[k])))
         if sure or levels >= _GRADED:
             made[by] = Copied(
-                case.reference[kept], case.attribute, equal, shared,
-                most if sure else math.nan, case.reference[by],
-            )  # fmt: skip
+                case.reference[kept],
+                case.attribute,
+                equal,
+                shared,
+                most if sure else math.nan,
+                case.reference[by],
+            )
     return tuple(made.values())
 
 

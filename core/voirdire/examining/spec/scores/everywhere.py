@@ -67,9 +67,14 @@ def reads_each_system(
     # Systems that are not read follow each other's people as little as their own.
     if under_other is not None and not {*under_other} & {*not_shown} and worst.state != "no":
         return Component(
-            name, "open", float(judge.value), margin=0.0, df=float(judge.df), at=under_other,
+            name,
+            "open",
+            float(judge.value),
+            margin=0.0,
+            df=float(judge.df),
+            at=under_other,
             reason="swapped",
-        )  # fmt: skip
+        )
     reason = "by question" if worst.by_question else ""
     if reason:
         p, judge = 1.0, unread[worst.reading.system]
@@ -77,12 +82,21 @@ def reads_each_system(
         # Rows that stand for many responses do not say which of them answer one item.
         reason = "items apart"
     return Component(
-        name, worst.state, float(judge.value), float(judge.bound(1 - SURE_HERE)),
-        float(judge.bound(SURE_HERE)), 0.0, float(judge.se), float(judge.df), p,
-        at=(worst.reading.system,), count=len(rows) - len(not_shown),
-        times=max((row.times for row in held), default=math.inf), not_shown=not_shown,
+        name,
+        worst.state,
+        float(judge.value),
+        float(judge.bound(1 - SURE_HERE)),
+        float(judge.bound(SURE_HERE)),
+        0.0,
+        float(judge.se),
+        float(judge.df),
+        p,
+        at=(worst.reading.system,),
+        count=len(rows) - len(not_shown),
+        times=max((row.times for row in held), default=math.inf),
+        not_shown=not_shown,
         reason=reason,
-    )  # fmt: skip
+    )
 
 
 def _by_question(panel: ResponsePanel, humans: Sequence[int]) -> dict[str, Jackknifed]:

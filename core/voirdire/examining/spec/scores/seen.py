@@ -59,9 +59,17 @@ def _most_followed(
     name, worst = max(found, key=lambda one: float(np.atleast_1d(one[1].bound(share))[0]))
     slope = worst if np.ndim(worst.at) == 0 else worst[0]
     part = Component(
-        LEAK, "yes", float(slope.at), float(slope.bound(share)), float(slope.bound(1 - share)),
-        limit, float(slope.se), float(slope.df), 0.0, at=(name,),
-    )  # fmt: skip
+        LEAK,
+        "yes",
+        float(slope.at),
+        float(slope.bound(share)),
+        float(slope.bound(1 - share)),
+        limit,
+        float(slope.se),
+        float(slope.df),
+        0.0,
+        at=(name,),
+    )
     return part, worst
 
 
@@ -117,6 +125,13 @@ def closer_than_possible(panel: ResponsePanel, humans: Sequence[int]) -> Compone
         return None
     high = float(one.bound(1 - SURE_LEAK))
     return Component(
-        LEAK, "no", float(one.at), float(one.bound(SURE_LEAK)), high, limit, float(one.se),
-        float(one.df), reason="seen answers",
-    )  # fmt: skip
+        LEAK,
+        "no",
+        float(one.at),
+        float(one.bound(SURE_LEAK)),
+        high,
+        limit,
+        float(one.se),
+        float(one.df),
+        reason="seen answers",
+    )

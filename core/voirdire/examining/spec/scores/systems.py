@@ -104,17 +104,21 @@ def pairs(name: str, observed: means.Means, margin: float, names: Sequence[str])
     if clear.all() and both.any():
         state = "yes"
     # At 2.5 % in each direction: twice the larger of the two, of the pairs that are told apart.
-    p = 2 * np.maximum(above_t(dh / np.maximum(human.se, 1e-300), human.df),
-                       above_t(dj / np.maximum(judge.se, 1e-300), judge.df))  # fmt: skip
+    p = 2 * np.maximum(
+        above_t(dh / np.maximum(human.se, 1e-300), human.df),
+        above_t(dj / np.maximum(judge.se, 1e-300), judge.df),
+    )
     asked = ~clear if not clear.all() else both if both.any() else np.ones(len(a), np.bool_)
     rank = np.where(opposite, -1e9, np.where(~clear, -1e6, np.where(told, 0.0, 1e6))) + dj
     k = int(np.argmin(rank))
     times = _times_told(dh, dj, human.se, judge.se, near)[~clear]
     part = _pair(name, state, (a, b, flip, names), k, judge, float(dj[k]), float(dh[k]))
     return replace(
-        part, p=float(min(p[asked].max(), 1.0)) if state != "no" else 1.0,
-        count=int(opposite.sum()), times=float(times.max()) if len(times) else math.inf,
-    )  # fmt: skip
+        part,
+        p=float(min(p[asked].max(), 1.0)) if state != "no" else 1.0,
+        count=int(opposite.sum()),
+        times=float(times.max()) if len(times) else math.inf,
+    )
 
 
 def apart(
@@ -132,15 +136,26 @@ def apart(
     k = int(np.argmax(np.abs(off)))
     own = observed.jackknife(lambda h, j: (j - h)[..., a[k]] - (j - h)[..., b[k]])
     shown = _pair(
-        name, part.state, (a, b, flip, names), k, judge, float(judge.at[k] * flip[k]),
+        name,
+        part.state,
+        (a, b, flip, names),
+        k,
+        judge,
+        float(judge.at[k] * flip[k]),
         float(human.at[k] * flip[k]),
-    )  # fmt: skip
+    )
     near = quantile(SURE_YES, own.df) * own.se
     value = float((observed.bias[a[k]] - observed.bias[b[k]]) * flip[k])
     return replace(
-        shown, estimate=value, low=value - near, high=value + near, se=float(own.se), p=part.p,
-        times=part.times, reason=part.reason,
-    )  # fmt: skip
+        shown,
+        estimate=value,
+        low=value - near,
+        high=value + near,
+        se=float(own.se),
+        p=part.p,
+        times=part.times,
+        reason=part.reason,
+    )
 
 
 def _differences(
@@ -166,9 +181,18 @@ def _pair(
     at = (names[a[k]], names[b[k]])
     reach = quantile(SURE_NO, judge.df) * float(judge.se[k])
     return Component(
-        name, state, dj, dj - reach, dj + reach, 0.0, float(judge.se[k]), float(judge.df),
-        at=at if flip[k] > 0 else at[::-1], judge=dj, human=dh,
-    )  # fmt: skip
+        name,
+        state,
+        dj,
+        dj - reach,
+        dj + reach,
+        0.0,
+        float(judge.se[k]),
+        float(judge.df),
+        at=at if flip[k] > 0 else at[::-1],
+        judge=dj,
+        human=dh,
+    )
 
 
 def _times_told(dh: Floats, dj: Floats, sh: Floats, sj: Floats, near: float) -> Floats:
@@ -321,6 +345,13 @@ def level_to_come(name: str, bias: Floats, spread: HumanSpread, margin: float) -
     elif 1.645 * least > limit:
         state = "no"
     return Component(
-        name, state, centre, centre - reach, centre + reach, limit, error, count - 1,
+        name,
+        state,
+        centre,
+        centre - reach,
+        centre + reach,
+        limit,
+        error,
+        count - 1,
         0.0 if state == "yes" else 1.0,
-    )  # fmt: skip
+    )

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _timing import machine, median_seconds, peak_of, seconds, table, versions
 
 from voirdire import stats
@@ -294,4 +295,5 @@ def main():
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

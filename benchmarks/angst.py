@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, seconds, table, versions
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,4 +92,5 @@ def _found(folder: Path) -> str:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _help import help_asked
 from _timing import machine, table, versions
 
 from voirdire.examining.labels import label_scores, matrix_of_ratings
@@ -221,4 +222,5 @@ def main():
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

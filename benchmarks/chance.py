@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _timing import machine, median_seconds, seconds, table, versions
 from sklearn.metrics import f1_score
 
@@ -86,4 +87,5 @@ def main():
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

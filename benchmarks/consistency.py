@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+from _help import help_asked
 from _timing import machine, median_seconds, seconds, table, versions
 from statsmodels.stats.inter_rater import fleiss_kappa
 
@@ -184,4 +185,5 @@ def main():
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

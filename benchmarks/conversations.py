@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, table
 
 from voirdire.study import build_study, study_to_toml
@@ -177,4 +178,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -21,6 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _timing import machine, median_seconds, table, versions
 
 import voirdire
@@ -474,4 +475,5 @@ def main(names):
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main(sys.argv[1:])

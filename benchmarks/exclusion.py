@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
+from _help import help_asked
 from _timing import machine, median_seconds, seconds, table, versions
 
 from voirdire import stats
@@ -172,4 +173,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, table, versions
 
 RESULTS = Path(__file__).resolve().parent / "results" / "first_calls.md"
@@ -77,4 +78,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     job(sys.argv[1]) if len(sys.argv) > 1 else main()

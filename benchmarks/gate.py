@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import spread
 from _timing import machine, table, versions
 from scipy.stats import norm
@@ -189,4 +190,5 @@ def main(runs: int, jobs: int) -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main(*map(int, (*sys.argv[1:3], *("200", "0")[len(sys.argv) - 1 :])))

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import openpyxl
 import polars as pl
+from _help import help_asked
 from _timing import machine, table, versions
 
 from voirdire.examining import examine
@@ -168,4 +169,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -24,6 +24,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 
 from voirdire.stats import icc_batch, icc_systems_batch
 
@@ -322,4 +323,5 @@ def readable(seconds: float) -> str:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _help import help_asked
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "juries.md"
@@ -281,4 +282,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

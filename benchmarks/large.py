@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, peak_mib, peak_of, table, versions
 from tables import ATTRIBUTES, ITEMS, RATERS, SYSTEMS, large_study
 
@@ -116,4 +117,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     job(sys.argv[1]) if len(sys.argv) > 1 else main()

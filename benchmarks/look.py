@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from _help import help_asked
 from _timing import machine, table, versions
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
@@ -221,4 +222,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -14,6 +14,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, table
 
 import voirdire.parsing
@@ -112,4 +113,5 @@ The parsers compile {compiled} regular expressions in {modules} modules.
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -12,6 +12,8 @@ import math
 import sys
 from pathlib import Path
 
+from _help import help_asked
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -50,4 +52,5 @@ def main(runs: int) -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

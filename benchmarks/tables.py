@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from _help import help_asked
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "tables.md"
 ATTRIBUTES = (
@@ -151,6 +153,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     if len(sys.argv) > 1:
         job(sys.argv[1], sys.argv[2])
     else:

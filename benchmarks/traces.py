@@ -14,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from _help import help_asked
 from _timing import machine, table
 
 READ = """
@@ -128,4 +129,5 @@ def _run(run: int, steps: int) -> tuple[list[dict[str, object]], list[dict[str, 
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

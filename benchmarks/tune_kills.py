@@ -20,6 +20,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from _help import help_asked
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -99,4 +101,5 @@ def main():
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main()

@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import counted, jobs_of, option
 from scipy.stats import beta
 
@@ -255,6 +256,7 @@ def deserved_of(made, name: str, truth) -> dict[str, bool | None]:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     options = sys.argv[1:]
     if "--fresh" in options:
         print(fresh(next((int(o) for o in options if o.isdigit()), 14)))

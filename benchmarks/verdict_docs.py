@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from _help import help_asked
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "verdict.md"
 RESULTS = ROOT / "benchmarks" / "results"
@@ -62,4 +64,5 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     print(main(Path(sys.argv[1]) if sys.argv[1:] else RESULTS), "tables")

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import counted, jobs_of, option
 from verdict import upper
 
@@ -491,6 +492,7 @@ def main(sizes, panels: int, rarely: int, often: int, jobs: int = 1) -> str:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     options = sys.argv[1:]
     chosen = [tuple(map(int, o.split("x"))) for o in options if "x" in o] or SIZES
     panels, rarely = option(options, "--panels", 150), option(options, "--rare", 3000)

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import counted, jobs_of, option
 
 from voirdire.examining.spec import ground_of
@@ -214,6 +215,7 @@ def _shares(judge: str) -> bool:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     options = sys.argv[1:]
     named = [one for one in options if one in PEOPLE] or list(PEOPLE)
     text = main(named, option(options, "--panels", 300), jobs_of(options))

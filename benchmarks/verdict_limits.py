@@ -18,6 +18,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import jobs_of, option
 from verdict_hidden import FIRST, MARGINS, UNSURE, USES, case_of, run, share
 
@@ -228,6 +229,7 @@ def main(panels: int, jobs: int = 1) -> str:
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     text = main(option(sys.argv, "--panels", 150), jobs_of(sys.argv))
     RESULTS.write_text(text, encoding="utf-8")
     print(text)

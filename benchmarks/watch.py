@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from _help import help_asked
 from _spread import spread
 from _timing import machine, table, versions
 from scipy.stats import norm
@@ -188,4 +189,5 @@ def main(runs, jobs):
 
 
 if __name__ == "__main__":
+    help_asked(__doc__)
     main(*map(int, (*sys.argv[1:3], *("500", "0")[len(sys.argv) - 1 :])))

@@ -61,7 +61,7 @@ def test_any_change_is_looked_through_task_by_task(tmp_path, rendered, change):
 
 
 def test_going_on_with_what_is_finished_is_a_small_part_of_the_run(tmp_path):
-    study = study_of(tmp_path, judge("ann"), items=1000)
+    study = study_of(tmp_path, judge("ann"), items=2000)
     spent = []
     for again in (False, True, True):
         began = time.process_time()

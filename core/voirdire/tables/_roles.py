@@ -374,12 +374,12 @@ class _Wide:
         )
 
     def _beside(self, people: Sequence[str], columns: Sequence[str]) -> list[str]:
-        """The only one of several columns that stands next to a person's: of candidates about whom
-        nothing else speaks it is the likely one, and no more.
+        """Of two columns the only one that stands next to a person's: where nothing else speaks
+        about either it is the likely one, and no more. Of more columns a place says nothing.
         """
         at = {self.columns.index(c) for c in people}
         near = [c for c in columns if {self.columns.index(c) - 1, self.columns.index(c) + 1} & at]
-        return near if len(near) == 1 else []
+        return near if len(near) == 1 and len(columns) == 2 else []
 
     def _without_rescaled(self, columns: Sequence[str], scale: Scale | None) -> list[str]:
         """Columns without those off the reference's scale that are a linear function of one on it:

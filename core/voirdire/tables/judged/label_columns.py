@@ -315,7 +315,7 @@ def _are_uneven(column: pl.Series) -> bool:
     """Whether a few numbers that recur leave most places of their own grid empty, as no scale does:
     their distances are whole multiples of the smallest, rounded as they are written or not.
 
-    >>> codes, shares = [1.1, 1.2, 2.1, 2.2, 3.1], [0, 0.33, 0.67, 1]
+    >>> codes, shares = [1.1, 1.2, 2.1, 2.2, 3.1], [0.0, 0.33, 0.67, 1.0]
     >>> _are_uneven(pl.Series(codes * 9)), _are_uneven(pl.Series(shares * 9))
     (True, False)
     """

@@ -167,13 +167,8 @@ def write_exercise_study(  # noqa: PLR0913 - each is an option of the command
 
     The other parameters are those of `write_label_study`, and so are errors.
     """
-    records = read_records(
-        exercises,
-        COLUMNS,
-        {"category": list(CRITERIA), "difficulty": DIFFICULTIES},
-        what="exercise",
-        names=columns,
-    )
+    allowed = {"category": list(CRITERIA), "difficulty": DIFFICULTIES}
+    records = read_records(exercises, COLUMNS, allowed, what="exercise", names=columns)
     items = [{"text": one.pop("statement"), **one} for one in records]
     judged = model_options if judge_options is None else judge_options
     study, tables = compared_study(
